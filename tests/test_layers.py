@@ -116,7 +116,6 @@ HOMES = {  # library: where it may be imported (a file, or a folder with "/")
 IMPURE_FILES = (
     "bench/",
     "evaluation/__main__.py",
-    "evaluation/acceptance.py",
     "evaluation/command.py",
     "evaluation/measures/dialogre.py",
     "evaluation/fit_known.py",
