@@ -23,7 +23,7 @@ NO_GRAPH = "extract"  # the graph that turns of a file seem to be of: importers 
 
 def extract(
     source: Annotated[
-        str, typer.Argument(metavar="FILE|TEXT", help="A text; a file that `publish` reads; - for standard input.")
+        str, typer.Argument(metavar="FILE|TEXT", help="A text; a file that `import` reads; - for standard input.")
     ],
     *,
     speaker: Annotated[str, typer.Option(help="Speaker of a text.")] = "user",
