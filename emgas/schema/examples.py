@@ -15,6 +15,7 @@ import orjson
 from emgas.messages.requests import PartitionQuestion, Sendable
 from emgas.messages.topics import ANSWERS, COMMANDS, QUESTIONS
 
+SHOWN: Final = 2
 POSITION: Final = {"partition": 3, "watermark": 1041, "source": 512}
 # operation of HTTP → status, media type, and what a memory answered to the call in the reference
 RECORDED: Final[dict[str, dict[str, Any]]] = orjson.loads(
@@ -93,7 +94,16 @@ def _recorded() -> dict[str, Any]:
     """Return the first recorded answer of each class."""
     names = {answer.__name__.lower(): answer.__name__ for answer in ANSWERS}
     bodies = [each["example"] for each in RECORDED.values() if isinstance(each["example"], dict)]
-    return {names[body["kind"]]: body for body in reversed(bodies) if body.get("kind") in names}
+    return {names[body["kind"]]: _short(body) for body in reversed(bodies) if body.get("kind") in names}
+
+
+def _short(value: Any) -> Any:
+    """Return an answer with at most SHOWN objects in each of its lists."""
+    if isinstance(value, dict):
+        return {name: _short(each) for name, each in value.items()}
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [_short(each) for each in value[:SHOWN]]
+    return value
 
 
 def _request(message: type[Sendable]) -> dict[str, Any]:
