@@ -26,7 +26,7 @@ from statistics import median
 from time import process_time
 from typing import Final, NamedTuple
 
-from evaluation.date_libraries import CHINESE, ENGLISH, LIBRARIES, Finder
+from bench.date_libraries import CHINESE, ENGLISH, LIBRARIES, Finder
 from processors.dates.arithmetic import Days, month, year
 from processors.text.scripts import HAN
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from emgas.messages.settings.modes import Mode
 from processors.extraction.extractor import Extraction, Extractor
-from processors.recall.retrieval.recall import DROP, Ranked, by_token, worth_showing
+from processors.recall.retrieval.recall import Ranked, by_token, worth_showing
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
@@ -52,9 +52,9 @@ class EvaluatedMemory:
         return (TOKENS_PER_WORD * self.view.passage_tokens).astype(np.float64, copy=False)
 
 
-def ranking(view: GraphView, ranked: Sequence[Ranked], mode: Mode, drop: float = DROP) -> Ranking:
+def ranking(view: GraphView, ranked: Sequence[Ranked], mode: Mode) -> Ranking:
     """Rank what recall found, or a peer with scores of the same kind, as an answer lists, packs and shows it."""
-    orders = ranked, by_token(view, ranked, mode), by_token(view, worth_showing(ranked, mode, drop), mode)
+    orders = ranked, by_token(view, ranked, mode), by_token(view, worth_showing(ranked, mode), mode)
     return Ranking(*(np.array([each.number for each in order], np.int64) for order in orders))
 
 

@@ -33,7 +33,7 @@ def show(report: Mapping[str, Any]) -> None:
         output.out.print(_silence(report["silence"]))
     if "measures" in report:
         show_over_time(report["measures"])
-    output.out.print(_about(report), style="dim", highlight=False)
+    output.out.print(_about(report), style="dim")
 
 
 def _measures(report: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -175,9 +175,7 @@ def show_over_time(report: Mapping[str, Any]) -> None:
     rises, kept_less = curves["falls"], curves["rehearsed"]
     fit_text = f"; e^(−t/{fit['days']:.0f} d) explains {100 * fit['explained']:.0f} % of it" if fit else ""
     output.out.print(
-        f"{rises} times a curve rises, {kept_less} times what was rehearsed more is kept less{fit_text}",
-        style="dim",
-        highlight=False,
+        f"{rises} times a curve rises, {kept_less} times what was rehearsed more is kept less{fit_text}", style="dim"
     )
 
 

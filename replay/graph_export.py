@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO, Any, Final
 
 import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
@@ -32,17 +32,15 @@ from state.graph.view import GraphView
 
 # What XML 1.0 cannot hold, even escaped: a concept's surface form comes from any text.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+WINDOW: Final[Window] = "turn"  # in which what is said counts as said together
 
 
-def to_networkx(graph: Graph, *, passages: bool = False, window: Window = "turn") -> nx.Graph[str]:
-    """Convert a graph into a networkx graph, with its passages if wanted; see the module's docstring.
-
-    window  what counts as occurring together: in a turn, in an exchange, in a recall
-    """
+def to_networkx(graph: Graph, *, passages: bool = False) -> nx.Graph[str]:
+    """Convert a graph into a networkx graph, with its passages if wanted; see the module's docstring."""
     view = graph.view()
-    made: nx.Graph[str] = nx.Graph(name=view.graph_id, clock=view.clock, preset=graph.preset, window=window)
+    made: nx.Graph[str] = nx.Graph(name=view.graph_id, clock=view.clock, preset=graph.preset, window=WINDOW)
     _add_concepts(made, graph, view)
-    _add_edges(made, view, window)
+    _add_edges(made, view)
     if passages:
         _add_passages(made, view)
     return made
@@ -68,8 +66,8 @@ def _add_concepts(made: nx.Graph[str], graph: Graph, view: GraphView) -> None:
         )
 
 
-def _add_edges(made: nx.Graph[str], view: GraphView, window: Window) -> None:
-    counts = view.windows[window]
+def _add_edges(made: nx.Graph[str], view: GraphView) -> None:
+    counts = view.windows[WINDOW]
     concepts = np.arange(len(view.ids))
     _, _, together = counts.pairs.neighbours(concepts)
     plain, fanned = (edges_out(counts, concepts, weighting) for weighting in ("ppmi", "fan"))

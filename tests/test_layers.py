@@ -116,9 +116,8 @@ HOMES = {  # library: where it may be imported (a file, or a folder with "/")
 IMPURE_FILES = (
     "bench/",
     "evaluation/__main__.py",
-    "evaluation/acceptance.py",
     "evaluation/command.py",
-    "evaluation/dialogre.py",
+    "evaluation/measures/dialogre.py",
     "evaluation/fit_known.py",
     "evaluation/folders.py",
     "evaluation/logged_memory.py",

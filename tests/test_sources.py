@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.acceptance import Result, complaints, preset_of, read
+from tests.support.acceptance import Result, complaints, preset_of, read
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "scripts" / "sources"

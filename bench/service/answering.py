@@ -32,7 +32,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from bench.service.pipeline import QUESTIONS
-from bench.speed.recorded import recorded
+from bench.speed.measuring import recorded
 from emgas.importers.registry import read
 from emgas.messages.queries import Query
 from emgas.messages.topics import REQUEST

@@ -23,7 +23,7 @@ from uuid import uuid4
 
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 
-from bench.speed.recorded import recorded
+from bench.speed.measuring import recorded
 from emgas.messages.turns import Turn
 from emgas.validation import parse
 from emgas.wire import COMPRESSION

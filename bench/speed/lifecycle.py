@@ -30,7 +30,7 @@ from typing import Any
 
 from msgspec import structs
 
-from bench.speed.recorded import recorded
+from bench.speed.measuring import recorded
 from emgas.importers import locomo
 from emgas.messages.turns import Turn
 from emgas.times import DAY_MS as DAY

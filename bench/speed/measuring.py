@@ -1,4 +1,4 @@
-"""Helpers of the suite: CPU time of the process, medians of repetitions, resident memory.
+"""Helpers of the suite: CPU time of the process, medians of repetitions, resident memory, and the event of a turn.
 
 CPU time, because the machines that this runs on serve others as well: wall time says more about those.
 """
@@ -13,6 +13,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
+
+from emgas.messages.turns import Turn
+from processors.extraction.extractor import Extractor
+from state.events.events import UNSTAMPED, TurnRecorded
 
 T = TypeVar("T")
 
@@ -54,3 +58,22 @@ def resident_mb() -> float:
     """Read how much of this process is resident now, MB."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return round(pages * 4096 / 1e6, 1)
+
+
+def recorded(turn: Turn, extractor: Extractor) -> TurnRecorded:
+    """Make the event of one turn, as a worker would append it."""
+    assert turn.at is not None  # the format gives every session a date
+    extraction = extractor.of_turn(turn.text, speaker=turn.speaker, at=turn.at)
+    return TurnRecorded(
+        **turn.model_dump(),
+        **UNSTAMPED,
+        src=0,
+        clamped=False,
+        live=False,
+        question=extraction.question,
+        tokens=extraction.tokens,
+        concepts=[*extraction.concepts, *extraction.phrases],
+        times=list(extraction.times),
+        relations=list(extraction.relations),
+        extractor=extractor.version,
+    )

@@ -66,26 +66,22 @@ class HttpConnection:
         *,
         key: str | None = None,
         timeout: float = 10.0,
-        transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         """Remember where the gateway is.
 
         key        what the gateway's operator issued
         timeout    seconds until a gateway must have answered when the connection opens; later, each call has its own
-        transport  another way to the gateway than a socket
         """
         self.topics = topics
         self.reply_partition = REPLY_PARTITION
         self.url = url.rstrip("/")
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._timeout = timeout
-        self._transport = transport
         self._answers: asyncio.Queue[Record] = asyncio.Queue()
         self._turn_of: defaultdict[tuple[str, int], asyncio.Lock] = defaultdict(asyncio.Lock)  # by topic and partition
         self._reading: set[asyncio.Task[None]] = set()
         self._turns: deque[PendingTurn] = deque()
         self._sending: asyncio.Task[None] | None = None
-        self._has_batches = True  # an older gateway has none
         self._partitions = 0
 
     async def open(self) -> None:
@@ -95,7 +91,6 @@ class HttpConnection:
             headers=self._headers,
             timeout=httpx.Timeout(LONGEST_SECONDS, connect=10.0),
             limits=httpx.Limits(max_connections=CONNECTIONS),
-            transport=self._transport,
             verify=self._verify(),
         )
         try:
@@ -150,7 +145,7 @@ class HttpConnection:
 
     async def _resolve_all(self, batch: Sequence[PendingTurn]) -> None:
         try:
-            receipts = await self._send_batch(batch) if len(batch) > 1 and self._has_batches else None
+            receipts = await self._send_batch(batch) if len(batch) > 1 else None
         except EmgasError as error:
             receipts = [error] * len(batch)
         for number, turn in enumerate(batch):
@@ -185,7 +180,6 @@ class HttpConnection:
         )
         response = await self._started(request)
         if not response.is_success:
-            self._has_batches = response.status_code not in (404, 405)
             return None
         lines = _lines(response)
         receipts = [_receipt(each) for each in orjson.loads(await self._first(lines))]

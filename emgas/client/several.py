@@ -1,4 +1,4 @@
-"""Ask several graphs one question, and merge their answers.
+"""Ask several graphs one question, and merge their answers: each graph is answered by its own owner.
 
 merged by rank   score = 1 / (60 + rank) (reciprocal rank fusion: Cormack, Clarke & Büttcher 2009), of equal ones in
 the order in which the graphs were named: scores of two graphs do not measure the same
@@ -13,11 +13,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from pydantic import Field
+
 from emgas.errors import InvalidMessageError, NoAnswerError, QueryFailedError
 from emgas.limits import SEVERAL_GRAPHS
-from emgas.messages.queries import Reply
+from emgas.messages.fields import Message
+from emgas.messages.queries import RecalledPassage, Reply
 from emgas.messages.requests import Failure, FailureCode
-from emgas.messages.several import AskedGraph, GraphPassage, Merged
 from emgas.validation import checked_graph
 
 if TYPE_CHECKING:
@@ -27,6 +29,38 @@ SMOOTHING: Final = 60
 TOKENS_PER_WORD: Final = 1.3
 
 AskGraph = Callable[[str, int], Awaitable[Reply]]  # (graph, tokens of context)
+
+
+class GraphPassage(Message):
+    """An old turn of one of the graphs.  `score` is comparable over graphs: it falls with the rank in its own."""
+
+    graph: str
+    rank: int
+    score: float
+    passage: RecalledPassage
+
+
+class AskedGraph(Message):
+    """What became of a question to one graph.  failure: why it gave no answer, as where its subject may not read."""
+
+    graph: str
+    found: bool = False
+    matched: bool = False
+    paused: bool = False
+    failure: Failure | None = None
+
+
+class Merged(Message):
+    """The answers of several graphs to one question.
+
+    graphs   what became of it in each, in the order asked     passages  best first, each with its graph
+    context  of each graph that answered, under its name       tokens    of it, estimated
+    """
+
+    graphs: list[AskedGraph]
+    passages: list[GraphPassage] = Field(default_factory=list)
+    context: str = ""
+    tokens: int = 0
 
 
 def distinct_graphs(graphs: Sequence[str]) -> list[str]:

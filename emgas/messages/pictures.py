@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from emgas import limits
 from emgas.messages.fields import Message, Milliseconds, Name, Position
 from emgas.messages.requests import AnswerMessage, GraphQuestion, PastQuestion
-
-Names = Annotated[list[Name], Field(max_length=limits.TOP)]
 
 
 class PicturedConcepts(Message):

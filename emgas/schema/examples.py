@@ -1,78 +1,28 @@
 """An example of every message on the wire, for docs/wire.md and the AsyncAPI document.
 
-The classes of commands and questions declare their own; those of answers are here.  A test checks each against its
-model and its schema file; a message without an example fails it.
+The classes of commands and questions declare their own.  Those of answers are what a real memory gave to the calls of
+the reference (recorded/answers.json, which `python -m tests.support.reference_calls` writes), or here, if no route of
+the reference gives them.  A test checks each against its model and its schema file; a message without one fails it.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
+import orjson
+
 from emgas.messages.requests import PartitionQuestion, Sendable
-from emgas.messages.topics import COMMANDS, QUESTIONS
+from emgas.messages.topics import ANSWERS, COMMANDS, QUESTIONS
 
+SHOWN: Final = 2
 POSITION: Final = {"partition": 3, "watermark": 1041, "source": 512}
+# operation of HTTP → status, media type, and what a memory answered to the call in the reference
+RECORDED: Final[dict[str, dict[str, Any]]] = orjson.loads(
+    Path(__file__).with_name("recorded").joinpath("answers.json").read_bytes()
+)
 
-_ANSWERS: Final[dict[str, dict[str, Any]]] = {
-    "Outcome": {"kind": "outcome", "status": "accepted", "turn": "t1", "reason": None, "position": POSITION},
-    "Reply": {
-        "kind": "reply",
-        "graph": "ada",
-        "found": True,
-        "seeds": [{"id": "vet", "label": "vet", "energy": 1.0, "path": ["vet"]}],
-        "concepts": [{"id": "ear drop", "label": "ear drops", "energy": 0.41, "path": ["vet", "ear drop"]}],
-        "passages": [
-            {
-                "id": "t1",
-                "session": "2023-05-08",
-                "speaker": "Ada",
-                "role": "user",
-                "text": "The vet prescribed ear drops for Biscuit.",
-                "at": 1683554160000,
-                "score": 7.21,
-            }
-        ],
-        "context": "2023-05-08 13:56 Ada: The vet prescribed ear drops for Biscuit.",
-        "tokens": 17,
-        "position": POSITION,
-        "timing": {"waited_ms": 0.2, "recall_ms": 1.4},
-    },
-    "Description": {
-        "kind": "description",
-        "graph": "ada",
-        "found": True,
-        "preset": "default",
-        "settings": {"half_life": 604800000},
-        "clock": 1683554160000,
-        "turns": 119,
-        "archived": 4,
-        "forgotten": 1,
-        "concepts": 310,
-        "archived_concepts": 22,
-        "long_term": 9,
-        "themes": [{"id": "topic-0", "label": "vet", "concepts": ["vet", "Biscuit"], "born": 1683554160000}],
-        "position": POSITION,
-    },
-    "Turns": {
-        "kind": "turns",
-        "graph": "ada",
-        "found": True,
-        "total": 41,
-        "turns": [
-            {
-                "id": "t1",
-                "session": "2023-05-08",
-                "speaker": "Ada",
-                "role": "user",
-                "text": "The vet prescribed ear drops for Biscuit.",
-                "at": 1683554160000,
-                "metadata": {"channel": "phone"},
-                "archived": False,
-            }
-        ],
-        "next": 38,
-        "position": POSITION,
-    },
+_BY_HAND: Final[dict[str, dict[str, Any]]] = {
     "ForgetPreview": {
         "kind": "forgetpreview",
         "graph": "ada",
@@ -92,103 +42,6 @@ _ANSWERS: Final[dict[str, dict[str, Any]]] = {
                 "archived": False,
             }
         ],
-        "position": POSITION,
-    },
-    "Pictured": {
-        "kind": "pictured",
-        "graph": "ada",
-        "found": True,
-        "clock": 1683554160000,
-        "total": 310,
-        "concepts": {
-            "ids": ["vet", "ear drop"],
-            "labels": ["vet", "ear drops"],
-            "strengths": [1.9, 1.0],
-            "mentions": [3, 1],
-            "themes": [0, -1],
-            "hops": [0, 1],
-            "born": [1682899200000, 1683554160000],
-            "touched": [1683554160000, 1683554160000],
-            "long_term": [True, False],
-            "archived": [False, False],
-            "pinned": [True, False],
-        },
-        "links": {"sources": [0], "targets": [1], "weights": [0.41], "times": [1]},
-        "passages": {
-            "ids": ["t1"],
-            "sessions": ["2023-05-08"],
-            "speakers": ["Ada"],
-            "at": [1683554160000],
-            "archived": [False],
-            "held_by": [0, 0],
-            "holds": [0, 1],
-        },
-        "themes": [{"id": "topic-0", "label": "vet", "born": 1683554160000}],
-        "activity": {"first": 1682899200000, "last": 1683554160000, "turns": [12, 0, 107]},
-        "position": POSITION,
-    },
-    "Compared": {
-        "kind": "compared",
-        "graph": "ada",
-        "found": True,
-        "since": 1682899200000,
-        "until": 1683554160000,
-        "turns": [104, 119],
-        "totals": {"born": 1},
-        "born": [{"id": "ear drop", "label": "ear drops", "before": 0.0, "after": 1.0}],
-        "stronger": [{"id": "vet", "label": "vet", "before": 0.9, "after": 1.9}],
-        "themes": [
-            {"id": "topic-0", "label": "vet", "change": "born", "other": None, "joined": ["vet", "Biscuit"], "left": []}
-        ],
-        "pairs": [{"one": "vet", "other": "ear drops", "before": 0, "after": 1}],
-        "added": ["t1"],
-        "position": POSITION,
-    },
-    "Recapped": {
-        "kind": "recapped",
-        "graph": "ada",
-        "found": True,
-        "total": 12,
-        "sessions": [
-            {
-                "session": "monday",
-                "since": 1683554100000,
-                "until": 1683554160000,
-                "turns": 3,
-                "archived": 0,
-                "speakers": ["Ada"],
-                "concepts": ["ear drops", "vet", "Biscuit"],
-                "summary": [
-                    {
-                        "turn": "t1",
-                        "speaker": "Ada",
-                        "at": 1683554160000,
-                        "text": "The vet prescribed ear drops for Biscuit.",
-                    }
-                ],
-            }
-        ],
-        "position": POSITION,
-    },
-    "Trended": {
-        "kind": "trended",
-        "graph": "ada",
-        "found": True,
-        "concepts": ["latte"],
-        "all": True,
-        "turns": 2,
-        "days": 2,
-        "first": 1682929200000,
-        "last": 1683534000000,
-        "every": 7.0,
-        "periods": [
-            {"since": 1682895600000, "until": 1683500400000, "turns": 1},
-            {"since": 1683500400000, "until": 1684105200000, "turns": 1},
-        ],
-        "pauses": [],
-        "hours": [0] * 9 + [2] + [0] * 14,
-        "weekdays": [2, 0, 0, 0, 0, 0, 0],
-        "ids": ["t8", "t2"],
         "position": POSITION,
     },
     "Recurring": {
@@ -218,89 +71,6 @@ _ANSWERS: Final[dict[str, dict[str, Any]]] = {
         "groups": [],
         "position": POSITION,
     },
-    "Explored": {
-        "kind": "explored",
-        "graph": "ada",
-        "found": True,
-        "concept": {
-            "id": "ear drop",
-            "label": "ear drops",
-            "forms": {"ear drops": 1},
-            "created": 1683554160000,
-            "accessed": 1683554160000,
-            "strength": 1.0,
-            "turns": 1,
-            "recalls": 0,
-            "long_term": False,
-            "archived": False,
-            "pinned": False,
-            "theme": None,
-            "of": "product",
-        },
-        "neighbours": [
-            {
-                "id": "vet",
-                "label": "vet",
-                "strength": 0.21,
-                "times": 1,
-                "hops": 1,
-                "confidence": 1.0,
-                "path": ["ear drop", "vet"],
-                "first": 1683534000000,
-                "last": 1683534000000,
-            }
-        ],
-        "paths": [["ear drop", "vet", "cat"]],
-        "relations": [
-            {
-                "source": "ear drop",
-                "type": "is-a",
-                "target": "medicine",
-                "source_label": "ear drops",
-                "target_label": "medicine",
-                "times": 1,
-                "first": 1683554160000,
-                "last": 1683554160000,
-                "ids": ["t1"],
-            }
-        ],
-        "inferred": [
-            {"id": "medicine", "label": "medicine", "hops": 1, "confidence": 1.0, "path": ["ear drop", "medicine"]}
-        ],
-        "ids": ["t1"],
-        "position": POSITION,
-    },
-    "InMind": {
-        "kind": "inmind",
-        "graph": "ada",
-        "found": True,
-        "session": "2023-05-09",
-        "state": "working",
-        "total": 1,
-        "turns": [
-            {
-                "id": "t9",
-                "session": "2023-05-09",
-                "speaker": "Ada",
-                "role": "user",
-                "text": "Biscuit scratches less today.",
-                "at": 1683640560000,
-                "metadata": {},
-                "archived": False,
-            }
-        ],
-        "keywords": ["scratches", "Biscuit"],
-        "themes": ["vet, Biscuit"],
-        "inherited": {
-            "session": "2023-05-08",
-            "at": 1683554160000,
-            "summary": "Ada: The vet prescribed ear drops for Biscuit.",
-            "turns": ["t1"],
-            "by": "extractive 1",
-            "recorded": True,
-        },
-        "position": POSITION,
-    },
     "Graphs": {"kind": "graphs", "graphs": ["ada", "ben"], "next": "ben", "position": POSITION},
     "Inspection": {
         "kind": "inspection",
@@ -316,90 +86,24 @@ _ANSWERS: Final[dict[str, dict[str, Any]]] = {
         "digests": {},
     },
     "Checkpointed": {"kind": "checkpointed", "snapshot": "3/1041", "position": POSITION, "bytes": 1048576},
-    "Extracted": {
-        "kind": "extracted",
-        "turns": [
-            {
-                "language": "en",
-                "question": False,
-                "concepts": [{"id": "porto", "label": "Porto", "weight": 0.87, "of": "place"}],
-                "entities": [{"start": 11, "end": 16, "text": "Porto", "kind": "place"}],
-                "times": [
-                    {
-                        "start": 17,
-                        "end": 26,
-                        "text": "yesterday",
-                        "kind": "span",
-                        "since": "2023-05-07T00:00:00",
-                        "until": "2023-05-08T00:00:00",
-                        "seconds": None,
-                        "rule": None,
-                        "direction": None,
-                    }
-                ],
-                "mentions": [{"start": 0, "end": 1, "means": "Ada", "at": None, "confidence": 1.0}],
-                "relations": [
-                    {
-                        "subject": "Ada",
-                        "relation": "lives-in",
-                        "object": "Porto",
-                        "role": None,
-                        "confidence": 0.9,
-                        "start": 0,
-                        "end": 16,
-                    }
-                ],
-            }
-        ],
-        "card": {"Ada": {"home": ["porto"]}},
-        "changes": [],
-        "extractor": "yake 0.7.3, rules 5",
-    },
-    "Profiled": {
-        "kind": "profiled",
-        "graph": "ada",
-        "found": True,
-        "people": [
-            {
-                "name": "Ada",
-                "also": [],
-                "current": {
-                    "home": [
-                        {"value": "Porto", "since": 1683554160000, "until": None, "turn": "t9", "confidence": 0.9},
-                    ],
-                    "sibling": [
-                        {
-                            "value": "Ilse",
-                            "since": 1683554160000,
-                            "until": None,
-                            "turn": "t9",
-                            "confidence": 0.95,
-                            "role": "sister",
-                        },
-                    ],
-                },
-                "history": {
-                    "home": [
-                        {
-                            "value": "Lisbon",
-                            "since": 1682899200000,
-                            "until": 1683554160000,
-                            "turn": "t2",
-                            "confidence": 0.9,
-                        },
-                    ],
-                },
-                "ties": [{"relation": "sibling", "of": "Ilse", "turn": "t9"}],
-            }
-        ],
-        "changes": [
-            {"name": "Ada", "slot": "home", "old": "Lisbon", "new": "Porto", "turn": "t9", "at": 1683554160000},
-        ],
-        "total": 2,
-        "position": POSITION,
-    },
     "Failure": {"kind": "failure", "code": "not-yet", "message": "that turn is not folded yet: ask again"},
 }
+
+
+def _recorded() -> dict[str, Any]:
+    """Return the first recorded answer of each class."""
+    names = {answer.__name__.lower(): answer.__name__ for answer in ANSWERS}
+    bodies = [each["example"] for each in RECORDED.values() if isinstance(each["example"], dict)]
+    return {names[body["kind"]]: _short(body) for body in reversed(bodies) if body.get("kind") in names}
+
+
+def _short(value: Any) -> Any:
+    """Return an answer with at most SHOWN objects in each of its lists."""
+    if isinstance(value, dict):
+        return {name: _short(each) for name, each in value.items()}
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [_short(each) for each in value[:SHOWN]]
+    return value
 
 
 def _request(message: type[Sendable]) -> dict[str, Any]:
@@ -410,4 +114,4 @@ def _request(message: type[Sendable]) -> dict[str, Any]:
 
 
 _REQUESTS: tuple[type[Sendable], ...] = (*COMMANDS, *QUESTIONS)
-EXAMPLES: Final = {message.__name__: _request(message) for message in _REQUESTS} | _ANSWERS
+EXAMPLES: Final = {message.__name__: _request(message) for message in _REQUESTS} | _BY_HAND | _recorded()

@@ -103,14 +103,12 @@ class Rates:
 class Keys:
     """All callers, by the digest of their key; `None` stands for a gateway without keys."""
 
-    def __init__(
-        self, callers: Iterable[Caller] | None, *, tokens: TokenVerifier | None = None, rates: Rates | None = None
-    ) -> None:
+    def __init__(self, callers: Iterable[Caller] | None, *, tokens: TokenVerifier | None = None) -> None:
         self._callers: dict[str, Caller] | None = None
         if callers is not None:
             self._callers = {caller.sha256: caller for caller in callers}
         self._tokens = tokens
-        self._rates = rates or Rates()
+        self._rates = Rates()
 
     @property
     def are_required(self) -> bool:

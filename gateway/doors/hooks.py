@@ -20,7 +20,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Body, Path, Query, Request
 
 from emgas.client.client import MemoryClient
-from emgas.client.several import TOKENS_PER_WORD, distinct_graphs, query_all
+from emgas.client.several import TOKENS_PER_WORD, Merged, distinct_graphs, query_all
 from emgas.errors import EmgasError, InvalidMessageError
 from emgas.hooks.hosts import HOSTS, HookInput, Host, read_input
 from emgas.hooks.projects import PERSON, graph_of
@@ -30,7 +30,6 @@ from emgas.limits import EXCLUDED, TEXT_BYTES
 from emgas.messages import queries
 from emgas.messages.fields import GraphId, Milliseconds
 from emgas.messages.filters import Filter
-from emgas.messages.several import Merged
 from emgas.pieces import fitted, in_pieces, pieces
 from gateway.auth.access import any_key, caller
 from gateway.doors.injections import Injected, Injection, Injections, ListedInjections

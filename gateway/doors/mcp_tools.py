@@ -26,7 +26,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from emgas import __version__
 from emgas.client.client import MemoryClient
-from emgas.client.several import distinct_graphs, query_all
+from emgas.client.several import AskedGraph, distinct_graphs, query_all
 from emgas.errors import EmgasError, InvalidMessageError, QueryFailedError
 from emgas.limits import RECAPPED, RING_TURNS, SEVERAL_GRAPHS
 from emgas.messages.contents import RecordedTurn
@@ -40,7 +40,6 @@ from emgas.messages.relations import KnownRelation, RelationType
 from emgas.messages.requests import Outcome
 from emgas.messages.sessions import Inherited, Recent
 from emgas.messages.settings.modes import Guidance, How, Mode, Weighting
-from emgas.messages.several import AskedGraph
 from emgas.messages.turns import Undo
 from emgas.messages.views import Explore, Inferred, KnownConcept, Recap, SessionRecap
 from emgas.times import milliseconds

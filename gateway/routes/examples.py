@@ -1,21 +1,18 @@
 """Examples for the OpenAPI document: of bodies, of parameters and of answers.
 
-Bodies are here, or declared by messages (emgas/schema/examples.py).  Answers are in answers.json, as a real memory gave
-them: `python -m tests.support.reference_calls` records them, and a test makes every call again.
+Bodies are here, or declared by messages (emgas/schema/examples.py).  Answers are recorded, as a real memory gave them:
+`python -m tests.support.reference_calls` writes emgas/schema/recorded/answers.json, and a test makes every call again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
-
-import orjson
 
 from emgas.messages.contents import Read
 from emgas.messages.requests import Sendable
 from emgas.messages.topics import COMMANDS, QUESTIONS
-from emgas.schema.examples import EXAMPLES
+from emgas.schema.examples import EXAMPLES, RECORDED
 
 OF_PATH = ("graph", "kind")
 NOT_OVER_HTTP = ("after",)
@@ -92,7 +89,6 @@ FIRST = ("record_turn", "record_turns")
 _FORGETTING = ("forget", "forget_turn", "forget_session")
 LAST = (*_FORGETTING, "mem0_delete", "mem0_delete_all", "mem0_delete_entity", "forget_graph")
 FROM_THE_WIRE = ("habits",)  # a memory of a few turns has none
-ANSWERS: dict[str, dict[str, Any]] = orjson.loads(Path(__file__).with_name("answers.json").read_bytes())
 FILE = '{"id": "t4", "speaker": "Ada", "text": "Biscuit likes the garden."}\n'
 
 
@@ -115,8 +111,8 @@ def _add_answer(name: str, responses: dict[str, Any]) -> None:
     if name in FROM_THE_WIRE:
         content = responses["200"]["content"]["application/json"]
         content["example"] = EXAMPLES[str(content["schema"]["$ref"]).rpartition("/")[2]]
-    elif name in ANSWERS:
-        answer = ANSWERS[name]
+    elif name in RECORDED:
+        answer = RECORDED[name]
         content = responses[answer["status"]].setdefault("content", {}).setdefault(answer["media"], {})
         content["example"] = answer["example"]
 

@@ -12,7 +12,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BeforeValidator, Field
 
 from emgas.client.client import MemoryClient
-from emgas.client.several import distinct_graphs, query_all
+from emgas.client.several import Merged, distinct_graphs, query_all
 from emgas.errors import InvalidMessageError, QueryFailedError
 from emgas.limits import LISTED_GRAPHS, SEVERAL_GRAPHS
 from emgas.messages import queries
@@ -20,7 +20,6 @@ from emgas.messages.extracts import Extract, Extracted
 from emgas.messages.fields import GraphId, Message, Name, Text
 from emgas.messages.forgetting import Forget
 from emgas.messages.requests import Outcome
-from emgas.messages.several import Merged
 from emgas.messages.turns import Turn
 from emgas.pieces import in_pieces_if_long
 from emgas.validation import build

@@ -40,7 +40,6 @@ _FIRST: Final = EPOCH.toordinal()
 EPOCH_MOMENT: Final = datetime_of(0)
 _AT_END: Final = tables.lazy(r"end\b|ende|fin|eo[my]\b|[底末]|말", re.IGNORECASE)  # up to its last day
 _IS_HAN: Final = tables.lazy(f"[{HAN}]")
-_LETTER: Final = tables.lazy(r"[a-z]", re.IGNORECASE)
 
 
 class Placed(NamedTuple):

@@ -1,7 +1,7 @@
 """Find words of a graph with nearly the same meaning as a word of the question: their mentions count in part.
 
     family    of one stem: paint, painter                          FAMILY    word_families.py
-    synonym   of nearly one meaning: buy, purchase; 医生, doctor   SYNONYM   synonyms.py
+    synonym   of nearly one meaning: buy, purchase; 医生, doctor   SYNONYM   data/synonyms.tsv
     member    of the kind that is asked for: dessert, cake         MEMBER    hyponyms.py
     cue       mentioned when one speaks of it: work, payroll       ASSOCIATION, or ALONE  associations.py
 
@@ -17,10 +17,24 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from processors.lexicon.associations import ASSOCIATIONS
-from processors.lexicon.synonyms import SYNONYMS
 from processors.lexicon.word_families import family
+from processors.text import tables
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
+
+
+def _neighbours() -> Mapping[str, tuple[str, ...]]:
+    """Map each word to those that stand in a group with it, in the order written."""
+    neighbours: dict[str, dict[str, None]] = {}
+    for _field, group in tables.rows(__package__, "synonyms"):
+        words = group.split()
+        for word in words:
+            neighbours.setdefault(word, {}).update(dict.fromkeys(words))
+    return {word: tuple(other for other in others if other != word) for word, others in neighbours.items()}
+
+
+SYNONYMS: Final = _neighbours()
+
 
 FAMILY: Final = 0.8
 SYNONYM: Final = 0.3

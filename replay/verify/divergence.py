@@ -7,7 +7,7 @@ what differs     the first event, on that side of k, that touches any of it: not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import orjson
@@ -45,10 +45,8 @@ class Divergence:
     differences: Sequence[ValueDifference] = field(default=())
 
 
-async def diverging(
-    log: LogReader, partition: int, store: Store, names: Iterable[str] | None = None
-) -> list[Divergence]:
-    """Find where the graphs of a store (of `names`, by default all) left the fold of `partition` of `log`.
+async def diverging(log: LogReader, partition: int, store: Store) -> list[Divergence]:
+    """Find where the graphs of a store left the fold of `partition` of `log`.
 
     Raises as `History.read_on`, and what `Partition` raises for a store that cannot be opened.
     """
@@ -56,8 +54,8 @@ async def diverging(
     by_graph = await histories(log, partition, LogPosition.of_bytes(head).watermark + 1 if head is not None else 0)
     graph_keys = keys_of(log)
     live = Partition(store, graph_keys=graph_keys)
-    names_to_check = sorted(by_graph.keys() | set(live.graph_ids())) if names is None else sorted(names)
-    histories_of = ((name, by_graph.get(name) or History(name, keys=graph_keys)) for name in names_to_check)
+    names = sorted(by_graph.keys() | set(live.graph_ids()))
+    histories_of = ((name, by_graph.get(name) or History(name, keys=graph_keys)) for name in names)
     every = (_diverging(store, live, name, history, graph_keys) for name, history in histories_of)
     return [each for each in every if each is not None]
 

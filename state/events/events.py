@@ -39,109 +39,21 @@ import orjson
 from pydantic import ValidationError
 
 from state.errors import UnreadableEventError
-from state.events.access import AccessGranted, AccessRevoked
-from state.events.advice import EdgesRated, PassageRewritten, PassageSplit, TopicNamed, WorthJudged
-from state.events.base import UNSTAMPED, WRITTEN, DataEvent, Event, GraphEvent, Ordinal, Stamp
-from state.events.control import (
-    Claim,
-    GraphMoved,
-    GraphReceived,
-    QuotaCounted,
-    QuotaSet,
-    RecordSkipped,
-    TurnDuplicated,
-    TurnRejected,
-    TurnsLost,
-)
+
+# Every event and its parts can be imported from here; to import a file is to register its events.
+from state.events.access import *
+from state.events.advice import *
+from state.events.base import *
+from state.events.control import *
 from state.events.extraction_types import TimeSpan
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS
-from state.events.requests import (
-    ConceptsRecalled,
-    FeedbackGiven,
-    Forgotten,
-    GraphConfigured,
-    MemoryRestored,
-    Pinned,
-    Retracted,
-    Unpinned,
-)
-from state.events.sealing import EventErased, Sealed, SubjectErased
-from state.events.sessions import EndReason, SessionEnded, SessionSummarised
-from state.events.turns import Superseded, TurnEmbedded, TurnNotRecorded, TurnRecorded, TurnsExpired
+from state.events.requests import *
+from state.events.sealing import *
+from state.events.sessions import *
+from state.events.turns import *
 from state.events.upcasting import as_present, upcast
-from state.events.windows import (
-    ConsolidationWindowClosed,
-    DecayWindowClosed,
-    Fate,
-    MemoryArchived,
-    MemoryConsolidated,
-    MemoryReplayed,
-    Ticked,
-    TopicChange,
-    WindowEvent,
-)
-
-# Every event and its parts can be imported from here.
-__all__ = [
-    "SCHEMA",
-    "UNSTAMPED",
-    "AccessGranted",
-    "AccessRevoked",
-    "Claim",
-    "ConceptsRecalled",
-    "ConsolidationWindowClosed",
-    "DataEvent",
-    "DecayWindowClosed",
-    "EdgesRated",
-    "EndReason",
-    "Event",
-    "EventErased",
-    "Fate",
-    "FeedbackGiven",
-    "Forgotten",
-    "GraphConfigured",
-    "GraphEvent",
-    "GraphMoved",
-    "GraphReceived",
-    "MemoryArchived",
-    "MemoryConsolidated",
-    "MemoryReplayed",
-    "MemoryRestored",
-    "Ordinal",
-    "PassageRewritten",
-    "PassageSplit",
-    "Pinned",
-    "QuotaCounted",
-    "QuotaSet",
-    "RecordSkipped",
-    "Retracted",
-    "Sealed",
-    "SessionEnded",
-    "SessionSummarised",
-    "Stamp",
-    "SubjectErased",
-    "Superseded",
-    "Ticked",
-    "TopicChange",
-    "TopicNamed",
-    "TurnDuplicated",
-    "TurnEmbedded",
-    "TurnNotRecorded",
-    "TurnRecorded",
-    "TurnRejected",
-    "TurnsExpired",
-    "TurnsLost",
-    "Unpinned",
-    "WindowEvent",
-    "WorthJudged",
-    "decode",
-    "decode_as",
-    "encode",
-    "source_of",
-    "unreadable",
-    "written",
-]
+from state.events.windows import *
 
 EventT = TypeVar("EventT", bound="Event")
 

@@ -3,10 +3,10 @@
 Adding a kind of event touches three places:
 
     1. state/events/…            its class, in the file of its part of the life cycle, under `@graph_event(…)` or
-                                 `@control_event`; events.py imports it.  From there come what `decode` reads, what a
-                                 fold accepts, when it counts for a look at the past, what `emgas replay events` says
-                                 of it, what `emgas replay undo --last` counts, and what `emgas replay verify` looks
-                                 for in it; a WindowEvent is also published in the topic `changes`
+                                 `@control_event`.  From there come what `decode` reads, what a fold accepts, when it
+                                 counts for a look at the past, what `emgas replay events` says of it, what `emgas
+                                 replay undo --last` counts, and what `emgas replay verify` looks for in it; a
+                                 WindowEvent is also published in the topic `changes`.  events.py imports each file
     2. state/graph/graph.py      the method that folds it, under `@folds(…)`; control events have none
     3. tests/golden/make.py      something that makes one, for the golden log of the new version: the kinds there are
                                  belong to the schema (docs/extending.md, "Change the schema")

@@ -11,12 +11,12 @@ class LookCommands(LazyGroup):
     """Commands that show a memory in detail."""
 
     lazy = {  # noqa: RUF012 - as the class that it refines has it
-        "themes": Lazy("streams.cli.memory.themes:themes"),
+        "themes": Lazy("streams.cli.memory.views:themes"),
         "timeline": Lazy("streams.cli.memory.timeline:timeline"),
-        "habits": Lazy("streams.cli.memory.habits:habits"),
+        "habits": Lazy("streams.cli.memory.views:habits"),
         "trend": Lazy("streams.cli.memory.views:trend"),
         "explore": Lazy("streams.cli.memory.views:explore"),
-        "recent": Lazy("streams.cli.memory.conversations:recent"),
+        "recent": Lazy("streams.cli.memory.views:recent"),
         "extract": Lazy("streams.cli.exchange.extract:extract"),
         "scan": Lazy("streams.cli.exchange.scan:scan"),
         "inspect": Lazy("streams.cli.operate.inspect:inspect"),
@@ -27,14 +27,14 @@ class ChangeCommands(LazyGroup):
     """Commands that change a memory."""
 
     lazy = {  # noqa: RUF012
-        "pin": Lazy("streams.cli.memory.pin:pin"),
-        "unpin": Lazy("streams.cli.memory.pin:unpin"),
-        "feedback": Lazy("streams.cli.memory.feedback:feedback"),
-        "end": Lazy("streams.cli.memory.conversations:end"),
-        "pause": Lazy("streams.cli.memory.sharing:pause"),
-        "resume": Lazy("streams.cli.memory.sharing:resume"),
-        "grant": Lazy("streams.cli.memory.sharing:grant"),
-        "revoke": Lazy("streams.cli.memory.sharing:revoke"),
+        "pin": Lazy("streams.cli.memory.change:pin"),
+        "unpin": Lazy("streams.cli.memory.change:unpin"),
+        "feedback": Lazy("streams.cli.memory.change:feedback"),
+        "end": Lazy("streams.cli.memory.change:end"),
+        "pause": Lazy("streams.cli.memory.change:pause"),
+        "resume": Lazy("streams.cli.memory.change:resume"),
+        "grant": Lazy("streams.cli.memory.change:grant"),
+        "revoke": Lazy("streams.cli.memory.change:revoke"),
         "advise": Lazy("streams.cli.memory.advise:advise"),
         "erase": Lazy("streams.cli.memory.erase:erase"),
     }

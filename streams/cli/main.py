@@ -56,7 +56,7 @@ class Commands(LazyGroup):
     """The commands of the first list, at most 20.  All others are in groups, and keep their former names."""
 
     lazy = {name: place for panel in PANELS.values() for name, place in panel.items()}  # noqa: RUF012
-    lazy["publish"] = Lazy("streams.cli.exchange.publish:publish")
+    lazy["publish"] = lazy["import"]  # its former name
     panels = {name: title for title, panel in PANELS.items() for name in panel}  # noqa: RUF012
     aliases = {name: f"{group} {name}" for group, each in OF_GROUPS.items() for name in each.lazy}  # noqa: RUF012
     synonyms = {  # noqa: RUF012

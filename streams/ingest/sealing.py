@@ -28,7 +28,7 @@ from state.partition import Partition
 from state.sealing.graph_key import GraphKey
 from state.sealing.keyring import is_locked, living, lock, sealed
 from streams.transport.failpoints import Step, passing
-from streams.transport.keys.key_store import KeyStore, MemoryKeys, Random, destroy, give_birth, refreshed
+from streams.transport.keys.key_store import KeyStore, MemoryKeys, destroy, give_birth, refreshed
 
 log = logger("ingest")
 Scrub = Callable[[str, int], Awaitable[None]]  # of a graph, with the last offset of `turns` that is accounted for
@@ -70,13 +70,11 @@ class Sealer:
         is_on: bool = False,
         scrub: Scrub = nothing_to_scrub,
         events: LogReader | None = None,
-        random: Random = os.urandom,
     ) -> None:
         self.keys = keys or MemoryKeys()
         self.is_on = is_on
         self._scrub = scrub
         self._events = events
-        self._random = random
 
     async def check(self, state: Partition) -> None:
         """Read what others have put.  Raise KeyStoreError where graphs of `state` need keys, and none can be had."""
@@ -103,7 +101,7 @@ class Sealer:
         if graph_ids:
             await self._check_complete()
         for name in graph_ids:
-            await give_birth(self.keys, name, self._random)
+            await give_birth(self.keys, name, os.urandom)
 
     async def _check_complete(self) -> None:
         """Raise KeyStoreError where there is no key at all, though graphs of any partition are encrypted."""
@@ -181,7 +179,7 @@ class Sealer:
 
     async def _finish(self, state: Partition, graph_id: str) -> None:
         passing(Step.ERASE)
-        await destroy(self.keys, graph_id, state.due_erasures(graph_id), self._random)
+        await destroy(self.keys, graph_id, state.due_erasures(graph_id), os.urandom)
         passing(Step.ERASE)
         await self._scrub(graph_id, state.position.source)
         passing(Step.ERASE)

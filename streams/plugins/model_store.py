@@ -20,7 +20,6 @@ from typing import Final
 from emgas.errors import InvalidMessageError
 from streams.plugins.bert_export import export
 
-FILES: Final = ("model.onnx", "tokenizer.json")
 PUBLISHED: Final = "model.safetensors"
 
 

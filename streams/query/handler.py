@@ -43,11 +43,9 @@ from streams.ingest.verbs.rights import check_question
 from streams.query.admission import PART_IN_QUEUE, AdmissionControl, AdmissionSlot, LogClock, time_allowed
 from streams.query.answers import (  # noqa: F401 - they fill ANSWERS
     contents,
-    forgetting,
     inspection,
     recall,
     reports,
-    understanding,
 )
 from streams.query.answers.context import AnswerContext, QueryablePartition, QueryContext
 from streams.query.answers.registry import ANSWERS

@@ -28,14 +28,14 @@ from pathlib import Path
 from emgas.errors import HaltedError
 from emgas.logs import logger
 from replay.accepted_events import fold_record
-from replay.errors import SnapshotRefusedError
+from replay.backup.snapshots import Snapshots, restore
+from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
 from replay.log import LogReader
 from replay.rebuild.rebuild import folded_from, leads_to
 from state.errors import LogRewrittenError, OldLayoutError, OtherHistoryError, StoreCorruptError
 from state.log_position import LogPosition
 from state.memory_budget import MemoryBudget
 from state.partition import Partition
-from streams.recovery import snapshots
 from streams.recovery.store_folders import KeptStore, RocksFolders, StoreFolders
 from streams.settings import WorkerSettings
 from streams.transport.failpoints import Step, passing
@@ -251,7 +251,7 @@ class Partitions:
 
     async def _take_up(self, partition: int) -> None:
         """Open and check a partition; if its store turns out to be damaged, open it again without it."""
-        await snapshots.restore_missing(self._settings, partition, self._reader)
+        await restore_missing(self._settings, partition, self._reader)
         try:
             self._open(partition)
             await self._check(partition)
@@ -259,7 +259,7 @@ class Partitions:
             log.error("store is damaged: folding again", partition=partition, error=str(error))  # noqa: TRY400 - the sentence says what to do, a trace would not
             self._let_go(partition)
             self._set_aside(partition, DAMAGED)
-            await snapshots.restore_missing(self._settings, partition, self._reader)
+            await restore_missing(self._settings, partition, self._reader)
             self._open(partition)
             await self._check(partition)
 
@@ -358,3 +358,25 @@ class Partitions:
                 self._close(partition)
         for partition in list(self._stores):
             self._let_go(partition)
+
+
+async def restore_missing(settings: WorkerSettings, partition: int, reader: LogReader) -> None:
+    """Fetch the newest good snapshot of a partition whose store is not there; without one, it is folded from the log.
+
+    An unusable snapshot is logged and never fatal: the log has everything.
+    """
+    if settings.snapshots is None or settings.store_of(partition).exists():
+        return
+    try:
+        manifest = await restore(
+            Snapshots(settings.snapshots, settings.prefix), partition, reader, settings.store_of(partition), _refused
+        )
+    except SnapshotsUnreachableError as error:
+        log.error("no snapshots: folding from the beginning", partition=partition, error=str(error))  # noqa: TRY400 - its text tells all
+        return
+    if manifest is not None:
+        log.info("snapshot restored", partition=partition, snapshot=manifest.name, watermark=manifest.watermark)
+
+
+def _refused(why: str) -> None:
+    log.error("snapshot refused", error=why)

@@ -19,7 +19,7 @@ from prometheus_client import generate_latest
 from emgas.errors import TransportError
 from emgas.wire import ProducerRecord, Receipt, Record
 from streams.settings import WorkerSettings
-from streams.transport.embedded.announcement import Announcement, announced
+from streams.transport.embedded.lock import Announcement, announced
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.transport import EmbeddedTransport
 from streams.worker.gauges import WorkerGauges

@@ -2,7 +2,7 @@
 
     events ──▶ Following: a fold of each partition that it holds      queries ─▶ agent ──▶ QueryHandler ──▶ replies
 
-Its consumer group shares out `queries` alone (streams/transport/kafka/reader_assignor.py); what it holds are the
+Its consumer group shares out `queries` alone (streams/transport/kafka/assignor.py); what it holds are the
 partitions of `events` that its questions are about.  They are followed without a group, from where the fold stands, by
 a consumer of each: a Faust table stops following once it is recovered, and a rebalance would stop all of them.
 
@@ -26,7 +26,7 @@ from state.events.events import SubjectErased
 from state.partition import Folded
 from streams.query.handler import QueryHandler
 from streams.settings import WorkerSettings
-from streams.transport.kafka.reader_assignor import ReaderAssignor
+from streams.transport.kafka.assignor import ReaderAssignor
 from streams.transport.keys.key_store import refreshed
 from streams.transport.select import Transport
 from streams.transport.source_offsets import PositionedConsumer

@@ -9,11 +9,19 @@ and, embedded, releases the data directory.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import socket
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +34,6 @@ from streams.transport import select
 from streams.transport.embedded.log import EmbeddedLog
 from streams.worker.answering_app import AnsweringApp, WorkerContext
 from streams.worker.app import MemoryApp
-from streams.worker.garbage_collection import passing_over_what_stays
 from streams.worker.health import served
 from streams.worker.metrics import WorkerMetrics
 
@@ -171,3 +178,20 @@ async def _started(starting: asyncio.Future[None], halted: asyncio.Future[BaseEx
     if halted.done():
         raise halted.result()
     starting.result()
+
+
+@contextmanager
+def passing_over_what_stays() -> Iterator[None]:
+    """Exclude all objects that live now from garbage collection, until the block ends.
+
+    They live as long as the worker: modules, dictionaries, words.  A full collection scans every object, and nothing
+    else runs meanwhile: 130 ms for the 150,000 objects of an idle worker, again and again under load (a tenth of the
+    cost of a turn).  None of these objects is ever garbage.
+
+    Then it looks at them again: a process that opens a memory and closes it keeps nothing back.
+    """
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()

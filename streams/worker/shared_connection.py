@@ -13,8 +13,7 @@ from emgas.client.connection import Announcing, Connection, MeasuredConnection
 from emgas.errors import DataDirectoryInUseError, NotInstalledError, TransportError
 from emgas.wire import ProducerRecord, Receipt, Record, TopicNames
 from streams.settings import WorkerSettings
-from streams.transport.embedded.announcement import Announcement, announcement_in
-from streams.transport.embedded.lock import DirectoryLock
+from streams.transport.embedded.lock import Announcement, DirectoryLock, announcement_in
 
 if TYPE_CHECKING:
     from streams.worker.embedded_connection import EmbeddedConnection

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.dialogre import gold_of, main, plain, turns_of
+from evaluation.measures.dialogre import gold_of, main, plain, turns_of
 
 LINES = [
     "Speaker 1: Hi.",

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.date_libraries import LIBRARIES
 from bench.time_expressions import ExpressionScores, expressions, inside, main, measured
-from evaluation.date_libraries import LIBRARIES
 from processors.dates.arithmetic import Days, day, month
 
 UNSEEN = Path(__file__).parents[1] / "processors" / "data" / "time_expressions_unseen.tsv"

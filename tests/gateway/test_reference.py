@@ -8,8 +8,9 @@ from typing import Any
 import orjson
 import pytest
 
+from emgas.schema.examples import RECORDED
 from gateway.openapi import FILE as DOCUMENT
-from gateway.routes.examples import ANSWERS, FROM_THE_WIRE
+from gateway.routes.examples import FROM_THE_WIRE
 from gateway.routes.reference import reference
 from tests.support.reference_calls import Call, answer_of, calls, responses, without_watermarks
 
@@ -27,7 +28,7 @@ async def test_each_printed_call_succeeds_in_the_printed_order_and_gets_the_prin
     assert failed == []
     for call, response in made:
         if call.operation not in FROM_THE_WIRE:
-            answer, printed = answer_of(response), ANSWERS.get(call.operation)
+            answer, printed = answer_of(response), RECORDED.get(call.operation)
             assert without_watermarks(answer) == without_watermarks(printed), f"{call.operation}: {RECORD}"
 
 
@@ -37,7 +38,7 @@ def test_every_operation_has_one_call_and_one_answer(document: Any) -> None:
     printed = [call.operation for call in calls(page, document)]
     assert sorted(printed) == sorted(names)
     assert page.count('<pre class="answer">') == len(names)
-    assert ANSWERS.keys() == names - set(FROM_THE_WIRE)
+    assert RECORDED.keys() == names - set(FROM_THE_WIRE)
 
 
 def test_the_document_has_the_example_of_each_answer_under_its_status(document: Any) -> None:

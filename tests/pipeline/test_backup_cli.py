@@ -246,7 +246,6 @@ def test_a_graph_is_written_for_other_tools(memory: Path, tmp_path: Path) -> Non
         (["import", "{tmp}"], 2, "holds no file: name a file, or the folder of an export"),
         (["import", "-", "--turns"], 2, "- is not a backup"),
         (["import", "{backup}", "--graph", "ada"], 2, "leave out --graph and --format"),
-        (["publish", "{backup}"], 2, "`emgas import` reads it"),
     ],
 )
 def test_a_wrong_call_is_told_what_to_do(

@@ -21,7 +21,7 @@ from streams.cli.exchange import publish
 from streams.cli.operate.worker import HALTED
 from streams.cli.shared import output
 from streams.settings import WorkerSettings
-from streams.transport.embedded.announcement import Announcement, announced
+from streams.transport.embedded.lock import Announcement, announced
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import COMMAND, PATIENCE, ROOT, emgas, emgas_here, environment
 

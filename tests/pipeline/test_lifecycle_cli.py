@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 import pytest
 
 from state.events.memory_settings import MemorySettings
-from streams.cli.shared.durations import milliseconds, spoken
 from streams.cli.shared.line_chart import Series, line_chart
+from streams.cli.shared.times import duration, spoken
 from streams.settings import WorkerSettings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import ROOT, emgas, emgas_here
@@ -102,7 +102,7 @@ def test_a_drawing_of_next_to_nothing_is_a_drawing(values: list[Series]) -> None
     ("text", "expected"), [("90m", 5_400_000), ("7d", 7 * DAY), ("2w", 14 * DAY), ("1.5h", 5_400_000), ("0s", 0)]
 )
 def test_durations_are_read_as_people_write_them(text: str, expected: int) -> None:
-    assert milliseconds(text) == expected
+    assert duration(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "7", "d", "-1d", "1y", "1d2h", "٣d", "soon", "1e3s"])

@@ -10,8 +10,7 @@ from lab.retrievers.literal import LITERAL
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lexicon.associations import ASSOCIATIONS
-from processors.lexicon.query_expansion import ALONE, ASSOCIATION, FAMILY, MEMBER, SYNONYM
-from processors.lexicon.synonyms import SYNONYMS
+from processors.lexicon.query_expansion import ALONE, ASSOCIATION, FAMILY, MEMBER, SYNONYM, SYNONYMS
 from processors.lexicon.word_families import akin, family
 from processors.recall.answer.explanation import explanations
 from processors.recall.ranking.edge_scores import find_mentions

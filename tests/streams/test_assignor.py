@@ -10,8 +10,7 @@ from faust.assignor.partition_assignor import PartitionAssignor
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.transport.kafka.assignor import BirthAssignor
-from streams.transport.kafka.reader_assignor import ReaderAssignor, ranges
+from streams.transport.kafka.assignor import BirthAssignor, ReaderAssignor, ranges
 
 TOPICS = {"turns", "events", "queries"}
 MEMBERS = {"one": list(TOPICS), "two": list(TOPICS)}

@@ -18,7 +18,7 @@ from emgas.messages.fields import Position
 from emgas.messages.queries import ActivatedConcept, RecalledPassage, Reply, Timing
 from emgas.messages.views import Habit, HabitGroup, Recurring
 from streams.cli.exchange.publish import Pace
-from streams.cli.memory import habits, query
+from streams.cli.memory import query, views
 from streams.cli.shared import output
 
 JOINERS = "\u200c\u200d"  # Persian, Hindi, emoji
@@ -95,7 +95,7 @@ def test_similar_habits_are_named_by_what_they_are_about(capsys: pytest.CaptureF
     ]
     group = HabitGroup(above=0.7, habits=["habit-tea", "habit-gym"])
     position = Position(partition=0, watermark=0, source=0)
-    habits.show(Recurring(graph="ada", found=True, total=2, habits=rows, groups=[group], position=position))
+    views.show_habits(Recurring(graph="ada", found=True, total=2, habits=rows, groups=[group], position=position))
     captured = capsys.readouterr()
     assert "similar habits: tea (Ada); gym (Ada)" in captured.err
     assert "2 of 2 habits" in captured.err

@@ -11,7 +11,7 @@ import pytest
 from emgas.client.client import MemoryClient
 from streams.settings import WorkerSettings
 from streams.worker.embedded_connection import EmbeddedConnection
-from streams.worker.garbage_collection import passing_over_what_stays
+from streams.worker.service import passing_over_what_stays
 
 
 class Cyclic:

@@ -1,6 +1,6 @@
 """The calls that the reference of the routes prints: read from its page, made as printed, and their answers recorded.
 
-    python -m tests.support.reference_calls      writes gateway/routes/answers.json again
+    python -m tests.support.reference_calls      writes emgas/schema/recorded/answers.json again
 
 The memory is empty and real, its clock stands still but for a minute before each call, and the model is a small server.
 """
@@ -32,7 +32,7 @@ from gateway.routes.examples import FROM_THE_WIRE
 from tests.support.clocks import PATIENCE
 from tests.support.served import listening, serving
 
-FILE = Path(__file__).resolve().parents[2] / "gateway" / "routes" / "answers.json"
+FILE = Path(__file__).resolve().parents[2] / "emgas" / "schema" / "recorded" / "answers.json"
 FIRST_DAY = 1_780_304_400.0  # 2026-06-01T09:00:00Z, a Monday
 MINUTE = 60
 ROUTE = re.compile(

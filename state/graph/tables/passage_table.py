@@ -231,7 +231,7 @@ class PassageTable(ColumnTable):
         return number
 
     def extend(self, turns: Sequence[TurnRecorded], events: Sequence[int], concepts: Sequence[Sequence[int]]) -> None:
-        """Append many passages, as `add` does one: column by column, which takes a third of the time."""
+        """Append many passages, as `add` does one: column by column."""
         if self._packed is not None:
             self.unpack()
         first, ids = len(self._ids), [turn.id for turn in turns]

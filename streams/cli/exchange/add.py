@@ -12,7 +12,7 @@ import typer
 from emgas.errors import EmgasError
 from emgas.pieces import in_pieces
 from streams.cli.shared import output
-from streams.cli.shared.client import has_writer, session
+from streams.cli.shared.client import accepted, has_writer, session
 from streams.cli.shared.lasting import ExpiresAt, ExpiresIn, Origin, lasting
 from streams.cli.shared.times import METAVAR
 
@@ -46,7 +46,7 @@ def add(
             output.print_json(outcome.model_dump())
         return
     parts = f", in {len(outcomes)} pieces" if len(outcomes) > 1 else ""
-    output.out.print(f"stored in {graph}{parts}", highlight=False, markup=False, soft_wrap=True)
+    output.out.print(f"stored in {graph}{parts}", markup=False)
 
 
 def now_ms() -> int:
@@ -63,10 +63,4 @@ async def _add(turns: list[dict[str, Any]], marked: Callable[[Turn], Turn], time
     async with session(settings, timeout) as connected:
         if not await has_writer(settings, timeout):
             raise EmgasError("no worker is running: start `emgas worker` on this broker, and add it again")
-        return [_stored(await connected.memory.record(turn)) for turn in checked]
-
-
-def _stored(outcome: Outcome) -> Outcome:
-    if outcome.status == "rejected":
-        raise EmgasError(outcome.reason or "the turn was refused")
-    return outcome
+        return [accepted(await connected.memory.record(turn)) for turn in checked]

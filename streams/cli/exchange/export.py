@@ -104,7 +104,7 @@ async def _backup(out: Path, graph: str | None) -> dict[str, Any]:
         header = Header(settings.prefix, graph, bounds, version("emgas"), clock.time_ns() // 1_000_000)
         written = await _write(log, out, header)
     if not written.whole and graph is None:
-        output.err.print("[yellow]the log has gaps[/]: import this backup with --turns", highlight=False)
+        output.err.print("[yellow]the log has gaps[/]: import this backup with --turns")
     return _report(out, written)
 
 
@@ -197,4 +197,4 @@ def _show(result: dict[str, Any]) -> None:
         report += f"\ndigest {result['digest']}" if "digest" in result else ""
     else:
         report = f"{result['nodes']} nodes and {result['edges']} edges in {result['file']}"
-    output.out.print(report, highlight=False, soft_wrap=True, markup=False)
+    output.out.print(report, markup=False)

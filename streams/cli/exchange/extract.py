@@ -23,7 +23,7 @@ NO_GRAPH = "extract"  # the graph that turns of a file seem to be of: importers 
 
 def extract(
     source: Annotated[
-        str, typer.Argument(metavar="FILE|TEXT", help="A text; a file that `publish` reads; - for standard input.")
+        str, typer.Argument(metavar="FILE|TEXT", help="A text; a file that `import` reads; - for standard input.")
     ],
     *,
     speaker: Annotated[str, typer.Option(help="Speaker of a text.")] = "user",
@@ -91,15 +91,15 @@ async def _extracted(request: Extract, timeout: float) -> Extracted:
 
 def _show(request: Extract, result: Extracted) -> None:
     for turn, understood in zip(request.turns, result.turns, strict=True):
-        output.out.print(f"[cyan]{escape(turn.speaker)}[/] {escape(turn.text)}", highlight=False, soft_wrap=True)
+        output.out.print(f"[cyan]{escape(turn.speaker)}[/] {escape(turn.text)}")
         for line in _lines(turn.text, understood):
-            output.out.print(f"  {escape(line)}", highlight=False, soft_wrap=True)
+            output.out.print(f"  {escape(line)}")
     for subject, slots in result.card.items():
         facts = "; ".join(f"{slot}: {', '.join(values)}" for slot, values in slots.items())
-        output.out.print(f"[bold]{escape(subject)}[/]  {escape(facts)}", highlight=False, soft_wrap=True)
+        output.out.print(f"[bold]{escape(subject)}[/]  {escape(facts)}")
     for change in result.changes:
         line = f"{change.subject}: {change.slot}: {change.old} → {change.new or 'no more'}"
-        output.out.print(escape(line), highlight=False, soft_wrap=True)
+        output.out.print(escape(line))
 
 
 def _lines(text: str, turn: ExtractedTurn) -> Iterator[str]:

@@ -120,10 +120,10 @@ def log(
         output.print_json(shown)
         return
     for each in shown["injections"]:
-        output.out.print(_headline(each), highlight=False, markup=False, soft_wrap=True)
+        output.out.print(_headline(each), markup=False)
         if texts:
             for line in _quoted(server, each["turns"]):
-                output.out.print(f"    {line}", highlight=False, markup=False, soft_wrap=True)
+                output.out.print(f"    {line}", markup=False)
     if not shown["injections"]:
         output.out.print("nothing was added to a prompt yet")
 

@@ -136,7 +136,7 @@ def _restore(file: Path, *, dry_run: bool, json: bool) -> None:
         output.print_json(result)
         return
     report = f"{result['appended']} events restored in {result['seconds']:.1f} s, {result['found']} were there"
-    output.out.print(report, highlight=False)
+    output.out.print(report)
 
 
 def _check(file: Path, *, json: bool) -> None:

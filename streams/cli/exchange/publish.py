@@ -1,4 +1,4 @@
-"""`emgas publish FILE|-`: publish the turns of a file, wait until each is folded, and count the outcomes."""
+"""Publish the turns of a file, wait until each is folded, and count the outcomes: what `emgas import FILE|-` does."""
 
 from __future__ import annotations
 
@@ -20,14 +20,10 @@ from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsed
 
 from emgas import limits
 from emgas.errors import EmgasError
-from emgas.importers.registry import NAMES
 from emgas.times import DAY_MS, format_utc
 from emgas.wire import ProducerRecord
-from streams.cli.exchange.add import now_ms
 from streams.cli.shared import output
 from streams.cli.shared.client import Session, has_writer, session
-from streams.cli.shared.lasting import ExpiresAt, ExpiresIn, Origin, lasting
-from streams.cli.shared.setting_options import PresetOfNew
 
 if TYPE_CHECKING:
     from emgas import MemoryClient, Turn
@@ -82,29 +78,6 @@ class Tally:
     def totals(self) -> dict[str, Any]:
         """Return the counts as the fields of --json."""
         return {name: self.counts[name] for name in ("published", *RESULTS.values())} | {"graphs": dict(self.graphs)}
-
-
-def publish(
-    file: Annotated[str, typer.Argument(help="A file or folder of turns or chats; - for stdin.")],
-    *,
-    graph: Annotated[str | None, typer.Option(help="Graph to publish to, for formats that name none.")] = None,
-    format: Annotated[str | None, typer.Option(help=f"One of {NAMES}; recognised by default.")] = None,
-    date_order: DateOrder = None,
-    timezone: Timezone = "UTC",
-    preset: PresetOfNew = None,
-    origin: Origin = None,
-    expires_in: ExpiresIn = None,
-    expires_at: ExpiresAt = None,
-    wait: Wait = True,
-    dry_run: DryRun = False,
-    json: output.Json = False,
-) -> None:
-    """Publish conversation turns from JSONL or a chat export; safe to repeat, because turn ids are permanent."""
-    from emgas.importers.registry import Options  # here: --help needs none of it
-
-    marked = lasting(origin, expires_in, expires_at, now_ms)
-    sending = Sending(preset=preset, wait=wait, dry_run=dry_run, marked=marked)
-    publish_file(file, graph, format, options=Options(date_order, timezone, local=True), sending=sending, json=json)
 
 
 def publish_file(
@@ -335,7 +308,7 @@ def _print_rejection(outcome: Outcome) -> None:
 
 
 def _print_rejected(reason: str) -> None:
-    output.err.print(f"[yellow]rejected[/] {escape(reason)}", highlight=False, soft_wrap=True)
+    output.err.print(f"[yellow]rejected[/] {escape(reason)}")
 
 
 @contextmanager
@@ -361,9 +334,9 @@ def _show(report: dict[str, Any], *, dry_run: bool) -> None:
     results = results if report["waited"] else f"stored, not waited for; {report['rejected']} rejected"
     results = f"nothing sent; {report['rejected']} would be rejected" if dry_run else results
     rate, turns = report["published"] / (report["seconds"] or 1), output.counted(report["published"], "turn")
-    output.out.print(f"{turns} in {report['seconds']:.1f} s ({rate:.0f}/s): {results}", highlight=False)
+    output.out.print(f"{turns} in {report['seconds']:.1f} s ({rate:.0f}/s): {results}")
     if report["graphs"]:
-        output.out.print(_graphs(report["graphs"]), highlight=False, soft_wrap=True, markup=False)
+        output.out.print(_graphs(report["graphs"]), markup=False)
 
 
 def _graphs(graphs: dict[str, int]) -> str:

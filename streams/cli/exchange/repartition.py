@@ -61,7 +61,7 @@ def repartition(
     if json:
         output.print_json(asdict(report))
     else:
-        output.out.print(_described(report), highlight=False, soft_wrap=True)
+        output.out.print(_described(report))
     if report.refused:
         raise typer.Exit(1)
 

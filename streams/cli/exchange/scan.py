@@ -204,6 +204,6 @@ def _show(scanned: int, places: list[Place], graphs: list[str]) -> None:
         output.out.print(f"and {len(places) - SHOWN} more places: list all with --json")
     share = f" ({100 * len(places) / scanned:.2g} %)" if places else ""
     what = f"{scanned} turns" if graphs else f"{scanned} turns and lines"
-    output.out.print(f"{len(places)} of {what} hold secrets{share}", highlight=False)
+    output.out.print(f"{len(places)} of {what} hold secrets{share}")
     if places:
         output.tell(ERASE.format(graph=graphs[0]) if graphs else REPLACED)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,7 +12,10 @@ from streams.cli.exchange.repartition import repartition
 from streams.cli.shared import output
 
 if TYPE_CHECKING:
+    from emgas.wire import TopicNames
+    from streams.settings import WorkerSettings
     from streams.transport.topic_plan import TopicDescription
+
 
 app = typer.Typer(no_args_is_help=True, help="Create and show the Kafka topics, and print their ACLs.")
 app.command()(repartition)
@@ -69,8 +74,6 @@ def acls(
     operator: Annotated[str, typer.Option(help="Kafka account of operators, who only read.")] = "emgas-operator",
 ) -> None:
     """Print the Kafka ACL commands that give each account the rights it needs; changes nothing."""
-    from streams.cli.operate.acls import grants  # here: --help needs none of it
-
     settings = output.settings()
     address = settings.bootstrap or "$BOOTSTRAP"
     for grant in grants(settings, worker=worker, client=client, operator=operator):
@@ -101,3 +104,39 @@ def _described(topic: TopicDescription) -> dict[str, object]:
         "records": _records(topic),
         "config": topic.config,
     }
+
+
+@dataclass(frozen=True)
+class AclGrant:
+    """The rights of one account on some topics, and on the consumer group."""
+
+    account: str
+    operations: tuple[str, ...]
+    topics: tuple[str, ...]
+    group: str | None = None
+
+    def command(self) -> str:
+        """Write it as a call of Kafka's own tool, without the address."""
+        words = ["--add", "--allow-principal", f"User:{self.account}"]
+        words += [word for operation in self.operations for word in ("--operation", operation)]
+        words += [word for topic in self.topics for word in ("--topic", topic)]
+        words += ["--group", self.group] if self.group else []
+        return shlex.join(words)
+
+
+def grants(settings: WorkerSettings, *, worker: str, client: str, operator: str) -> list[AclGrant]:
+    """List what the three accounts need for the topics of these settings."""
+    names: TopicNames = settings.topics
+    replies = (names.replies, *settings.reply_topics)
+    keys = (names.keys,) if settings.keys_in_topic else ()
+    everything = (names.turns, names.queries, names.events, *replies, names.changes, names.dead_letters, *keys)
+    return [
+        AclGrant(worker, ("Read",), (names.turns, names.queries, names.events, names.changes, *keys)),
+        AclGrant(worker, ("Write",), (names.turns, names.events, names.changes, *replies, names.dead_letters, *keys)),
+        AclGrant(worker, ("DescribeConfigs",), (names.events,)),
+        AclGrant(worker, ("Read",), (), group=settings.prefix),
+        AclGrant(worker, ("Read",), (), group=settings.readers_group),
+        AclGrant(client, ("Write",), (names.turns, names.queries, names.dead_letters)),
+        AclGrant(client, ("Read",), (names.replies,)),
+        AclGrant(operator, ("Read", "DescribeConfigs"), everything),
+    ]

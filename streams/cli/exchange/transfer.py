@@ -320,13 +320,11 @@ def show(report: dict[str, Any], *, json: bool) -> None:
     if json:
         output.print_json(report)
     elif "stays" in report:
-        output.out.print(f"graph {report['graph']} stays here", highlight=False)
+        output.out.print(f"graph {report['graph']} stays here")
     else:
         moved = f", moved to {report['moved_to']}" if "moved_to" in report else ""
         moved += f"; {report['note']}" if "note" in report else ""
         output.out.print(
             f"graph {report['graph']}: {report['events']} events, {report['sent']} of them sent{moved}\n"
-            f"digest before {report['digest_before']}\ndigest there  {report['digest']}",
-            highlight=False,
-            soft_wrap=True,
+            f"digest before {report['digest_before']}\ndigest there  {report['digest']}"
         )

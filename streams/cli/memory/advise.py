@@ -58,7 +58,7 @@ def advise(
     else:
         for each in reply:
             line = f"{each['kind']} {each['about']}: {each['result']}"
-            output.out.print(escape(line), highlight=False, soft_wrap=True)
+            output.out.print(escape(line))
     if not any(each["result"] == "accepted" for each in reply):
         output.fail("no advice was recorded: see the result of each line above")
 

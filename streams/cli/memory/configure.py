@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from emgas.errors import EmgasError, InvalidMessageError
+from emgas.errors import InvalidMessageError
 from streams.cli.shared import output
-from streams.cli.shared.client import session
+from streams.cli.shared.client import accepted, session
 from streams.cli.shared.setting_options import Preset, spoken, with_setting_options
 
 if TYPE_CHECKING:
@@ -107,11 +107,9 @@ async def _configure(
             return described
         kept = {} if preset else described.settings
         own = None if weights is None else weights.of(described.weights)
-        outcome = await memory.configure(
-            graph, preset or described.preset, weights=own, **defaults, **{**kept, **changes}
+        outcome = accepted(
+            await memory.configure(graph, preset or described.preset, weights=own, **defaults, **{**kept, **changes})
         )
-        if outcome.status == "rejected":
-            raise EmgasError(outcome.reason or "the settings were refused")
         return await memory.describe(graph, after=outcome.position.source)
 
 
@@ -128,9 +126,9 @@ def _show(described: Description) -> None:
     output.out.print(rows)
     if described.mode != "default" or described.rerank:
         ordered = f", ordered by {described.rerank}" if described.rerank else ""
-        output.out.print(f"its questions are answered in mode {described.mode}{ordered}", highlight=False)
+        output.out.print(f"its questions are answered in mode {described.mode}{ordered}")
     if described.timezone != "UTC":
-        output.out.print(f"its people are in {described.timezone}", highlight=False, markup=False)
+        output.out.print(f"its people are in {described.timezone}", markup=False)
     if described.weights:
         own = output.table("what features of a turn are worth in its recall", "feature", "in force#", "by default#")
         for name, weight in described.weights.items():

@@ -106,7 +106,7 @@ def _follow(lines: IO[str], *, quiet: bool) -> dict[str, Any]:
 
 def _show_turn(report: dict[str, Any]) -> None:
     text = report["text"] if len(report["text"]) < 80 else report["text"][:79] + "…"
-    output.out.print(f"[dim]{report['at']}[/] [cyan]{escape(report['speaker'])}[/] {escape(text)}", highlight=False)
+    output.out.print(f"[dim]{report['at']}[/] [cyan]{escape(report['speaker'])}[/] {escape(text)}")
 
 
 def _show_reply(report: dict[str, Any]) -> None:
@@ -118,12 +118,12 @@ def _show_reply(report: dict[str, Any]) -> None:
     show(reply.model_copy(update={"passages": [_plain(passage) for passage in reply.passages[:SHOWN]]}))
     if reply.context:
         title = "[bold]context, ready for a prompt[/]"
-        output.out.print(f"{title}\n{escape(reply.context)}", highlight=False, soft_wrap=True)
+        output.out.print(f"{title}\n{escape(reply.context)}")
     for passage in reply.passages:
         if passage.id in report["answers"] and passage.why and not _shares_a_word(passage.why):
             way = ", ".join(f"{hop.source} → {hop.target}" for hop in passage.why.associations)
             title = f"[bold green]found although it shares no word with the question, by {escape(way)}:[/]"
-            output.out.print(f"{title}\n{escape(passage.text)}", highlight=False, soft_wrap=True)
+            output.out.print(f"{title}\n{escape(passage.text)}")
 
 
 def _shares_a_word(why: Why) -> bool:
@@ -143,19 +143,17 @@ def _show_mind(report: dict[str, Any]) -> None:
     output.out.rule("[bold]working memory: the conversation that is still going on")
     for turn in mind.turns:
         line = f"[dim]{format_utc(turn.at)}[/] [cyan]{escape(turn.speaker)}[/] {escape(turn.text)}"
-        output.out.print(line, highlight=False, soft_wrap=True)
-    output.out.print(f"session {escape(mind.session)}; keywords: {escape(', '.join(mind.keywords))}", highlight=False)
+        output.out.print(line)
+    output.out.print(f"session {escape(mind.session)}; keywords: {escape(', '.join(mind.keywords))}")
     if mind.inherited:
         title = f"[dim]from the conversation before:[/] {escape(mind.inherited.summary)}"
-        output.out.print(title, highlight=False, soft_wrap=True)
+        output.out.print(title)
 
 
 def _show_life(report: dict[str, Any]) -> None:
     output.out.rule("[bold]some weeks of a life: habits, outdated facts, pinned turns")
     pinned = escape(report["pinned"])
-    output.out.print(
-        f"{report['turns']} more turns; pinned, so that it never fades: [cyan]{pinned}[/]", highlight=False
-    )
+    output.out.print(f"{report['turns']} more turns; pinned, so that it never fades: [cyan]{pinned}[/]")
 
 
 def _show_forgotten(report: dict[str, Any]) -> None:
@@ -189,7 +187,7 @@ async def _rebuilt(settings: WorkerSettings) -> tuple[str, int]:
 def _print_rebuilt(digest: str, *, match: bool) -> None:
     output.err.rule("[bold]killed with SIGKILL, stores deleted, rebuilt from the log")
     verdict = "[green]the same digest[/]" if match else "[bold red]A DIFFERENT DIGEST[/]"
-    output.err.print(f"{verdict}: {digest}", highlight=False)
+    output.err.print(f"{verdict}: {digest}")
 
 
 def _program() -> str:
@@ -209,4 +207,4 @@ def _print_next_steps(keep: Path | None) -> None:
     output.out.print("[bold]next steps:[/]")
     for command in commands:
         page = "   # then open http://127.0.0.1:8088" if command.endswith("serve") else ""
-        output.out.print(f"  {command}{page}", highlight=False, soft_wrap=True, markup=False)
+        output.out.print(f"  {command}{page}", markup=False)

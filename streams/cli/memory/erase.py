@@ -215,8 +215,6 @@ def _show(result: Mapping[str, Any]) -> None:
         output.out.print(
             f"Erased. Graph {result['graph']} was not encrypted, so an encrypted copy of the rest "
             f"({output.counted(copied['turns'], 'turn')}) replaced the memory. Delete your backups of the old memory.",
-            highlight=False,
-            soft_wrap=True,
             markup=False,
         )
         return
@@ -231,4 +229,4 @@ def _show(result: Mapping[str, Any]) -> None:
     ]
     lines += [f"But {result['remains']}."] if "remains" in result else []
     for line in lines:
-        output.out.print(line, highlight=False, soft_wrap=True, markup=False)
+        output.out.print(line, markup=False)

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from emgas.errors import EmgasError
 from emgas.messages.forgetting import PreviewForget
 from emgas.times import format_utc
-from emgas.validation import build
 from streams.cli.shared import output
+from streams.cli.shared.client import accepted, ask
 from streams.cli.shared.client import session as connected_session
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def forget(
     if any(named.values()) == everything:
         output.fail("nothing named to forget: name a concept, give --turn or --session, or --all alone", output.USAGE)
     request = {**named, "everything": everything, "word_only": word_only}
-    preview = output.run(_preview(graph, request, timeout))
+    preview = ask(PreviewForget, {"graph": graph, **request, "limit": LISTED}, timeout)
     if not preview.found:
         output.fail_unknown(graph)
     if json and dry_run:
@@ -71,8 +70,8 @@ def forget(
         return
     gone, turns = output.counted(result["concepts"], "concept"), output.counted(result["turns"], "turn")
     report = f"{graph} forgot {gone} and {turns}"
-    output.out.print(f"{report}; {output.counted(preview.remains, 'turn')} left", highlight=False, soft_wrap=True)
-    output.err.print(KEPT, style="dim", highlight=False)
+    output.out.print(f"{report}; {output.counted(preview.remains, 'turn')} left")
+    output.err.print(KEPT, style="dim")
 
 
 def _list(preview: ForgetPreview) -> None:
@@ -80,11 +79,11 @@ def _list(preview: ForgetPreview) -> None:
     for turn in preview.turns[:SHOWN]:
         text = textwrap.shorten(output.shown(turn.text), WIDTH, placeholder=" …")
         line = f"{format_utc(turn.at)} {output.shown(turn.speaker)}: {text}  ({turn.id})"
-        output.err.print(line, highlight=False, soft_wrap=True, markup=False)
+        output.err.print(line, markup=False)
     if preview.total > SHOWN:
-        output.err.print(f"and {output.counted(preview.total - SHOWN, 'more turn')}", highlight=False)
+        output.err.print(f"and {output.counted(preview.total - SHOWN, 'more turn')}")
     counts = f"{output.counted(preview.total, 'turn')} and {output.counted(preview.concepts, 'concept')}"
-    output.err.print(f"{counts} to forget; {output.counted(preview.remains, 'turn')} would be left", highlight=False)
+    output.err.print(f"{counts} to forget; {output.counted(preview.remains, 'turn')} would be left")
 
 
 def _question(preview: ForgetPreview, named: Mapping[str, Sequence[str]]) -> str:
@@ -93,16 +92,9 @@ def _question(preview: ForgetPreview, named: Mapping[str, Sequence[str]]) -> str
     return f"This makes graph {preview.graph} forget {what or 'everything it holds'}: {counted}"
 
 
-async def _preview(graph: str, request: Mapping[str, Any], timeout: float) -> ForgetPreview:
-    async with connected_session(output.settings(), timeout, begins=False) as connected:
-        return await connected.memory.send(build(PreviewForget, {"graph": graph, **request, "limit": LISTED}))
-
-
 async def _forget(graph: str, request: Mapping[str, Any], timeout: float, preview: ForgetPreview) -> dict[str, Any]:
     """Send the request, for as many turns as were listed; return what was deleted.  Raises EmgasError if refused."""
     async with connected_session(output.settings(), timeout, begins=False) as connected:
-        outcome = await connected.memory.forget(graph, **request, expected=preview.total)
-    if outcome.status == "rejected":
-        raise EmgasError(outcome.reason or "forgetting was refused")
+        outcome = accepted(await connected.memory.forget(graph, **request, expected=preview.total))
     counts = {"concepts": preview.concepts, "turns": preview.total, "remains": outcome.remains}
     return {"graph": graph, "status": "accepted", **counts, "source": outcome.position.source}

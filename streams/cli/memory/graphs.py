@@ -34,7 +34,7 @@ def graphs(
         _show(described)
     else:
         for name in names:
-            output.out.print(escape(name), highlight=False, soft_wrap=True)
+            output.out.print(escape(name))
 
 
 SHOWN = ("graph", "turns", "archived", "forgotten", "concepts", "archived_concepts", "clock")

@@ -16,9 +16,9 @@ from streams.cli.shared.client import has_reader, session
 from streams.cli.shared.times import METAVAR
 
 if TYPE_CHECKING:
+    from emgas.client.several import Merged
     from emgas.messages.queries import Query, RecalledPassage, Reply
     from emgas.messages.settings.modes import How
-    from emgas.messages.several import Merged
 
 Names = list[str]
 
@@ -158,13 +158,13 @@ def _show_how(how: How) -> None:
     text = [f"mode {how.mode} ({how.source}); weighting {how.weighting}, window {how.window}"]
     text += [constants] if constants else []
     text += [f"complexity {how.complexity:.2f}"]
-    output.out.print("; ".join(text), style="dim", highlight=False, markup=False)
+    output.out.print("; ".join(text), style="dim", markup=False)
     for stage in how.stages:
         tests = {"mass": stage.mass, "coverage": stage.coverage}
         report = ", ".join(f"{name} {value:.2f}" for name, value in tests.items() if value is not None)
         enough = "" if stage.enough is None else "; enough" if stage.enough else "; not enough"
         line = f"  {stage.name}: {stage.found} found{', ' if report else ''}{report}{enough}"
-        output.out.print(line, style="dim", highlight=False, markup=False)
+        output.out.print(line, style="dim", markup=False)
     if how.guidance is not None:
         guided = how.guidance
         parts = (
@@ -177,7 +177,7 @@ def _show_how(how: How) -> None:
         parts += (
             [", ".join(f"{name} × {weight:g}" for name, weight in guided.weights.items())] if guided.weights else []
         )
-        output.out.print(f"  guided: {'; '.join(parts)}", style="dim", highlight=False, markup=False)
+        output.out.print(f"  guided: {'; '.join(parts)}", style="dim", markup=False)
 
 
 def show(reply: Reply) -> None:
@@ -186,17 +186,17 @@ def show(reply: Reply) -> None:
 
     if reply.paused:
         report = f"recalling is paused in {reply.graph}: `emgas change resume {reply.graph}`"
-        output.out.print(report, highlight=False, markup=False, soft_wrap=True)
+        output.out.print(report, markup=False)
         return
     if not reply.matched:
         instead = "Instead:" if reply.passages else "(--nearest shows what comes nearest.)"
-        output.out.print(f"{reply.note} {instead}", highlight=False, markup=False, soft_wrap=True)
+        output.out.print(f"{reply.note} {instead}", markup=False)
     _show_concepts(reply)
     _show_relations(reply)
     _show_passages(reply)
     for passage in reply.passages:
         if passage.why is not None:
-            output.out.print(why(passage, passage.why), highlight=False)
+            output.out.print(why(passage, passage.why))
     if reply.how is not None:
         _show_how(reply.how)
     where, took = reply.position, reply.timing.recall_ms
@@ -217,7 +217,7 @@ def _show_relations(reply: Reply) -> None:
         ends = f"{relation.source_label} {relation.type} {relation.target_label}"
         times, history = output.counted(relation.times, "time"), ", history" if relation.history else ""
         line = f"{ends}: {times}, last {format_utc(relation.last)}{history}"
-        output.out.print(line, highlight=False, markup=False, soft_wrap=True)
+        output.out.print(line, markup=False)
 
 
 def _who_and_what(passage: RecalledPassage) -> tuple[str, str]:

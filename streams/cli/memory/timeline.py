@@ -71,7 +71,7 @@ def _draw(traced: Timeline, file: Path) -> None:
         file.write_text(drawn, encoding="utf-8")
     except OSError as error:
         output.fail_path("write", file, error)
-    output.err.print(f"chart written to {escape(str(file))}", highlight=False, soft_wrap=True)
+    output.err.print(f"chart written to {escape(str(file))}")
 
 
 def _show(traced: Timeline) -> None:
@@ -84,7 +84,7 @@ def _show(traced: Timeline) -> None:
     for line in traced.lines:
         rows.add_row(_cut(line.label), _bars(line, width, top), f"{line.peak:.2f}", _last(line))
     output.out.print(rows)
-    output.out.print(f"full height is {top:.2f}; blank: not in the graph", style="dim", highlight=False)
+    output.out.print(f"full height is {top:.2f}; blank: not in the graph", style="dim")
 
 
 def _axis(times: Sequence[int], width: int) -> str:

@@ -9,9 +9,9 @@ from rich.markup import escape
 
 from emgas.limits import READ_TURNS
 from emgas.times import format_utc
+from streams.cli.memory.views import AsOf
 from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
-from streams.cli.shared.times import METAVAR, time
 
 if TYPE_CHECKING:
     from emgas.messages.advice import Advised
@@ -29,10 +29,7 @@ def turns(
     oldest: Annotated[bool, typer.Option("--oldest", help="Oldest turns first.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of turns.")] = 20,
     advised: Annotated[bool, typer.Option("--advised", help="Also show what advisors wrote about each turn.")] = False,
-    as_of: Annotated[
-        int | None,
-        typer.Option(parser=time, metavar=METAVAR, help="Show the graph as of this time: 2023-05-08T14:00 (UTC)."),
-    ] = None,
+    as_of: AsOf = None,
     timeout: output.Timeout = output.TIMEOUT,
     json: output.Json = False,
 ) -> None:
@@ -76,8 +73,8 @@ def _show(read: list[RecordedTurn], total: int) -> None:
         report = ", ".join([*marks, *([f"kept: {turn.anchor}"] if turn.anchor else []), *_gated(turn)])
         mark = f"  [dim]({report})[/]" if report else ""
         report = f"[dim]{format_utc(turn.at)}  {escape(turn.session)}  {escape(turn.id)}[/]{mark}"
-        output.out.print(report, highlight=False, soft_wrap=True)
-        output.out.print(f"  [cyan]{escape(turn.speaker)}[/] {escape(turn.text)}", highlight=False, soft_wrap=True)
+        output.out.print(report)
+        output.out.print(f"  [cyan]{escape(turn.speaker)}[/] {escape(turn.text)}")
         if turn.advised is not None:
             _show_advice(turn.text, turn.advised)
     output.tell(f"{len(read)} of {total} turns")
@@ -99,4 +96,4 @@ def _show_advice(text: str, advised: Advised) -> None:
     if advised.worth is not None:
         lines.append(f"worth {advised.worth:g}: {', '.join(advised.keywords)} ({advised.judged_by})")
     for line in lines:
-        output.out.print(f"    [dim]{escape(line)}[/]", highlight=False, soft_wrap=True)
+        output.out.print(f"    [dim]{escape(line)}[/]")

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from emgas.messages.people import Profile
 from emgas.times import format_utc
 from streams.cli.memory.views import AsOf
 from streams.cli.shared import output
-from streams.cli.shared.client import session
+from streams.cli.shared.client import ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,12 +37,7 @@ def who(
 
     Long turn ids are shortened; `--json` prints them whole.
     """
-
-    async def ask() -> Profiled:
-        async with session(output.settings(), timeout, begins=False) as connected:
-            return await connected.memory.profile(graph, name, limit=limit, as_of=as_of)
-
-    reply = output.run(ask())
+    reply = ask(Profile, {"graph": graph, "name": name, "limit": limit, "as_of": as_of}, timeout)
     if json:
         output.print_json(reply.model_dump())
     elif reply.found and (reply.people or name is None):
@@ -57,15 +53,13 @@ def who(
 def _show(reply: Profiled) -> None:
     for person in reply.people:
         also = f" [dim]({escape(', '.join(person.also))})[/]" if person.also else ""
-        output.out.print(f"[bold]{escape(person.name)}[/]{also}", highlight=False, soft_wrap=True)
+        output.out.print(f"[bold]{escape(person.name)}[/]{also}")
         for line in _lines(person):
-            output.out.print(f"  {line}", highlight=False, soft_wrap=True)
+            output.out.print(f"  {line}")
     for change in reply.changes:
         became = "ended" if change.new is None else f"became {escape(change.new)}"
         line = f"{escape(change.name)}: {escape(change.slot)}: {escape(change.old)} {became}"
-        output.out.print(
-            f"{line} [dim]({format_utc(change.at)}, turn {_short(change.turn)})[/]", highlight=False, soft_wrap=True
-        )
+        output.out.print(f"{line} [dim]({format_utc(change.at)}, turn {_short(change.turn)})[/]")
     output.tell(f"{len(reply.people)} of {reply.total} people" if reply.total else "no people yet")
 
 

@@ -54,7 +54,7 @@ def _show(letter: DeadLetter, *, json: bool) -> None:
     if json:
         output.print_json({**_described(letter), "value": letter.value.decode(errors="replace")})
         return
-    output.err.print(escape(f"{letter.origin}: {letter.reason}"), highlight=False, soft_wrap=True)
+    output.err.print(escape(f"{letter.origin}: {letter.reason}"))
     output.print_bytes(letter.value)
 
 

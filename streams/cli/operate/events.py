@@ -60,9 +60,9 @@ def skip(
             {"partition": partition, "offset": offset, "bytes": len(done.record.value), "new": done.is_new}
         )
     elif done.is_new:
-        output.out.print(f"partition {partition} continues without the record at offset {offset}", highlight=False)
+        output.out.print(f"partition {partition} continues without the record at offset {offset}")
     else:
-        output.out.print(f"the record at offset {offset} of partition {partition} is already skipped", highlight=False)
+        output.out.print(f"the record at offset {offset} of partition {partition} is already skipped")
 
 
 async def _skip(partition: int, offset: int, reason: str) -> _Skipped:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+from emgas.messages.queries import Describe
 from emgas.wire import partition_of
 from streams.cli.shared import output
-from streams.cli.shared.client import session
+from streams.cli.shared.client import ask
 
 if TYPE_CHECKING:
     from state.lsm.inspection import StoredGraph
@@ -36,7 +37,10 @@ def inspect(
     if measures:
         if pair:
             output.fail("give --measures or --pair, not both", output.USAGE)
-        _show_measures(graph, output.run(_measured(graph, timeout)), json=json)
+        described = ask(Describe, {"graph": graph, "measures": True}, timeout)
+        if not described.found:
+            output.fail_unknown(graph)
+        _show_measures(graph, described.measures, json=json)
         return
     reply = output.run(_inspected(output.settings(), graph, pair, timeout))
     if json:
@@ -45,12 +49,6 @@ def inspect(
         _show_pair(reply)
     else:
         _show_tables(reply)
-
-
-async def _measured(graph: str, timeout: float) -> dict[str, float]:
-    async with session(output.settings(), timeout, begins=False) as connected:
-        described = await connected.memory.describe(graph, measures=True)
-    return described.measures if described.found else output.fail_unknown(graph)
 
 
 def _show_measures(graph: str, reply: dict[str, float], *, json: bool) -> None:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from emgas.errors import EmgasError
 from emgas.wire import partition_of
 from streams.cli.shared import output
-from streams.cli.shared.client import session
+from streams.cli.shared.client import accepted, session
 
 if TYPE_CHECKING:
     from emgas.messages.rights import Quota
@@ -58,9 +57,7 @@ def quota(
 
 async def _set(request: Quota) -> dict[str, Any]:
     async with session(output.settings(), TIMEOUT) as here:
-        outcome = await here.memory.send(request, timeout=TIMEOUT)
-    if outcome.status == "rejected":
-        raise EmgasError(str(outcome.reason))
+        outcome = accepted(await here.memory.send(request, timeout=TIMEOUT))
     return {**asdict(QuotaUse(request.turns, request.bytes, 0, 0)), "before": outcome.remains}
 
 
@@ -87,6 +84,6 @@ def _show(name: str, report: dict[str, Any]) -> None:
         if report[unit] is not None
     ]
     sentence = f"{name}: {', '.join(limits)}" if limits else f"{name} has no quota: set one with --turns or --bytes"
-    output.out.print(sentence, highlight=False, markup=False, soft_wrap=True)
+    output.out.print(sentence, markup=False)
     if report.get("before"):
-        output.out.print(report["before"], highlight=False, markup=False)
+        output.out.print(report["before"], markup=False)

@@ -30,7 +30,7 @@ def sink(
     if json:
         output.print_json({"rows": written})
     else:
-        output.out.print(f"{written} rows written", highlight=False)
+        output.out.print(f"{written} rows written")
 
 
 async def _follow(url: str, settings: WorkerSettings, *, once: bool, batch: int) -> int:

@@ -73,7 +73,7 @@ def list_(from_: From = None, json: output.Json = False) -> None:
     if rows or json:
         _tell("snapshots", rows, json=json)
     else:
-        output.out.print(f"there are no snapshots in {kept.root} yet", highlight=False, soft_wrap=True, markup=False)
+        output.out.print(f"there are no snapshots in {kept.root} yet", markup=False)
 
 
 def _row(kept: Snapshots, partition: int, name: str) -> dict[str, Any]:

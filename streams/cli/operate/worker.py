@@ -164,7 +164,7 @@ class Stopping:
     def halted(self, error: BaseException) -> None:
         """End because of `error`."""
         if isinstance(error, EmgasError):
-            output.err.print(f"[bold red]halted:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+            output.err.print(f"[bold red]halted:[/] {escape(str(error))}")
         self._end(0 if self.begun.is_set() else HALTED)
 
     def _end(self, code: int) -> None:

@@ -1,4 +1,11 @@
-"""`emgas replay branch`: build a second memory from the same turns, beside this one."""
+"""`emgas replay branch`: build a second memory from the same turns, beside this one.
+
+    branch.json   {"source": "<broker or directory> <prefix>", "done": {"<partition>": <sequence number>},
+                   "left_out": ["<graph>", …]}   whose keys were missing: the branch has nothing of them, and never will
+
+The progress is written after every request and every few turns, never before they are folded.  After a crash some are
+sent again, in the same order: known turns change nothing, and neither does a request that comes twice in a row.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +15,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import orjson
 import typer
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from emgas import Turn
-from emgas.errors import EmgasError
-from streams.cli.replay.branch_cursor import Cursor
+from emgas.errors import EmgasError, InvalidMessageError
 from streams.cli.shared import output
 from streams.cli.shared.client import Session, session
 from streams.cli.shared.setting_options import Preset, assignment
@@ -24,6 +31,47 @@ if TYPE_CHECKING:
     from replay.branch import BranchMessage, BranchSettings
     from state.events.events import GraphEvent
     from streams.settings import WorkerSettings
+
+
+SAVED_EVERY = 200  # events
+
+
+class Cursor:
+    """The file `path` of a branch of `source`.  Raises InvalidMessageError if it is a branch of another memory."""
+
+    def __init__(self, path: Path, source: str) -> None:
+        self._path = path
+        self._source = source
+        self.is_there = path.exists()  # else nothing was ever sent, or little
+        kept: dict[str, Any] = orjson.loads(path.read_bytes()) if self.is_there else {"source": source, "done": {}}
+        if kept["source"] != source:
+            raise InvalidMessageError(
+                f"{path.parent} is a branch of {kept['source']}, not of {source}: choose another place for this one"
+            )
+        self._done: dict[str, int] = kept["done"]
+        self.left_out: set[str] = set(kept.get("left_out", ()))
+        self._unsaved = 0
+
+    def done(self, partition: int) -> int:
+        """Return the sequence number of the last processed event, 0 if there is none."""
+        return self._done.get(str(partition), 0)
+
+    def move(self, partition: int, seq: int, *, at_once: bool) -> None:
+        """Note that the events up to `seq` are dealt with.  at_once: write that before this returns."""
+        self._done[str(partition)] = seq
+        self._unsaved += 1
+        if at_once or self._unsaved >= SAVED_EVERY:
+            self.save()
+
+    def save(self) -> None:
+        """Write the file, whole or not at all."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        new = self._path.with_suffix(".new")
+        kept = {"source": self._source, "done": self._done, "left_out": sorted(self.left_out)}
+        new.write_bytes(orjson.dumps(kept))
+        new.replace(self._path)
+        self._unsaved = 0
+
 
 TIMEOUT = 60.0
 COUNTED = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejected"}
@@ -61,7 +109,7 @@ def branch(
     if json:
         output.print_json(report | {"unavailable": unavailable})
     else:
-        output.out.print(", ".join(f"{count} {name}" for name, count in report.items()), highlight=False)
+        output.out.print(", ".join(f"{count} {name}" for name, count in report.items()))
     output.fail_without(unavailable, "once their keys are restored, make another branch, or leave them out (--without)")
 
 

@@ -117,7 +117,7 @@ def _show(changed: Difference, since: int, top: int) -> None:
     _show_pairs(changed.pairs, top)
     before, after = changed.turns
     report = f"turns: {after - before} recorded, {len(changed.added)} of them held; {len(changed.archived)} archived"
-    output.out.print(report, style="dim", highlight=False)
+    output.out.print(report, style="dim")
 
 
 def _show_themes(themes: Sequence[ThemeChange], top: int) -> None:

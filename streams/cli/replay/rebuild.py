@@ -73,7 +73,7 @@ def rebuild(
         output.print_json(report)
     else:
         rate = f"{report['events']} events in {report['seconds']:.1f} s ({report['events_per_second']:.0f}/s)"
-        output.out.print(f"{rate}, digest {report['digest']}", highlight=False, soft_wrap=True)
+        output.out.print(f"{rate}, digest {report['digest']}")
     output.fail_without(unavailable, "run the same command again once their keys are restored")
 
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from emgas.errors import EmgasError
 from emgas.messages.turns import Undo
 from emgas.times import format_utc
 from emgas.validation import build
 from emgas.wire import partition_of
 from streams.cli.shared import output
-from streams.cli.shared.client import session
+from streams.cli.shared.client import accepted, session
 from streams.cli.shared.times import METAVAR, time
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def undo(
         report = {"graph": graph, "first": first, "last": newest, "events": len(going), "kinds": dict(kinds)}
         output.print_json({**report, "dry_run": dry_run, "undone_by": undone_by})
     elif undone_by is not None:
-        output.out.print(f"done; to take it back: emgas replay undo {graph} --event {undone_by}", highlight=False)
+        output.out.print(f"done; to take it back: emgas replay undo {graph} --event {undone_by}")
 
 
 def _range(entries: list[ListedEvent], recorded: int | None, last: int | None, *, event: int | None) -> tuple[int, int]:
@@ -129,9 +128,7 @@ async def _undo(graph: str, first: int, last: int, *, timeout: float) -> int:
     from state.events.events import Retracted  # here: --help needs none of it
 
     async with session(output.settings(), timeout, begins=False) as connected:
-        outcome = await connected.memory.send(build(Undo, {"graph": graph, "first": first, "last": last}))
-        if outcome.status == "rejected":
-            raise EmgasError(outcome.reason or "the undo was refused")
+        outcome = accepted(await connected.memory.send(build(Undo, {"graph": graph, "first": first, "last": last})))
     made = (entry for entry in reversed(await _event_list(graph, timeout)) if isinstance(entry.event, Retracted))
     return next(entry.ordinal for entry in made if getattr(entry.event, "src", -1) == outcome.position.source)
 

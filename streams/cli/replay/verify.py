@@ -190,4 +190,4 @@ def _describe_divergence(each: Divergence) -> str:
 
 
 def _say(where: str, what: str) -> None:
-    output.err.print(f"[bold red]{where}:[/] {escape(what)}", highlight=False, soft_wrap=True)
+    output.err.print(f"[bold red]{where}:[/] {escape(what)}")

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from emgas.errors import TransportError
+from emgas.errors import EmgasError, TransportError
 from streams.cli.shared import output
 
 if TYPE_CHECKING:
-    from emgas.client.client import MemoryClient
+    from emgas.client.client import Asks, MemoryClient
     from emgas.client.connection import Connection
+    from emgas.messages.requests import AnswerMessage, Outcome
     from streams.settings import WorkerSettings
     from streams.transport import select
+
+A = TypeVar("A", bound="AnswerMessage")
 
 
 class NoWorkerError(TransportError):
@@ -57,9 +60,29 @@ async def session(
         yield Session(memory, is_served=is_served)
 
 
+def ask(kind: type[Asks[A]], fields: Mapping[str, Any], timeout: float) -> A:
+    """Ask a question of a memory that exists, and return the answer.  Exits if the question or the memory is wrong."""
+    from emgas.validation import build  # here: --help needs none of it
+
+    async def asked(request: Asks[A]) -> A:
+        async with session(output.settings(), timeout, begins=False) as connected:
+            return await connected.memory.send(request)
+
+    with output.explained():
+        request: Asks[A] = build(cast("type[Any]", kind), fields)
+    return output.run(asked(request))
+
+
+def accepted(outcome: Outcome) -> Outcome:
+    """Return the outcome of a command.  Raises EmgasError with the reason if it was rejected."""
+    if outcome.status == "rejected":
+        raise EmgasError(outcome.reason or "the memory refused this")
+    return outcome
+
+
 async def _check_there(settings: WorkerSettings, timeout: float) -> None:
     """Raise NoMemoryError where the embedded memory does not exist, NoWorkerError where no worker runs on Kafka."""
-    from streams.transport.embedded.announcement import announcement_in  # here: --help needs none of it
+    from streams.transport.embedded.lock import announcement_in  # here: --help needs none of it
 
     if settings.is_embedded and announcement_in(settings.home) is not None:
         return  # a server has announced it: what reads a log need not be imported

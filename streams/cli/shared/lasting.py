@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from emgas.messages.fields import Origin as Origins
-from streams.cli.shared import durations, output
-from streams.cli.shared.times import METAVAR, time
+from streams.cli.shared import output
+from streams.cli.shared.times import METAVAR, duration, time
 
 if TYPE_CHECKING:
     from emgas import Turn
@@ -19,7 +19,7 @@ Origin = Annotated[
 ]
 ExpiresIn = Annotated[
     int | None,
-    typer.Option(parser=durations.milliseconds, metavar="DURATION", help="Forget it so long after it was said: 30d."),
+    typer.Option(parser=duration, metavar="DURATION", help="Forget it so long after it was said: 30d."),
 ]
 ExpiresAt = Annotated[
     int | None, typer.Option(parser=time, metavar=METAVAR, help="Forget it at this time: 2030-05-08T14:00 (UTC).")

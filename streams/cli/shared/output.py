@@ -11,7 +11,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Protocol, TypeVar
 
 import orjson
 import typer
@@ -62,7 +62,18 @@ def _escaped(code: int) -> str:
 
 
 class PlainConsole(Console):
-    """A console that ignores control sequences in texts: only its own styles become escape sequences."""
+    """A console that ignores control sequences in texts: only its own styles become escape sequences.
+
+    It colours no numbers, and breaks no line of text to the width of a terminal: programs read lines, too.
+    """
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False)
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print texts in lines as they are; tables and trees fit into the terminal."""
+        is_text = all(isinstance(each, str) for each in objects)
+        super().print(*objects, **{"soft_wrap": is_text, **options})
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Render a string of a caller, before its width counts."""
@@ -110,6 +121,29 @@ def print_json(value: object) -> None:
     typer.echo(orjson.dumps(value).decode())
 
 
+class GraphAnswer(Protocol):
+    """What every answer about a graph says."""
+
+    @property
+    def graph(self) -> str: ...
+    @property
+    def found(self) -> bool: ...
+    def model_dump(self) -> dict[str, Any]: ...
+
+
+R = TypeVar("R", bound=GraphAnswer)
+
+
+def show(reply: R, draw: Callable[[R], object], *, json: bool, as_of: int | None = None) -> None:
+    """Print an answer for programs, or `draw` it for people; exit if there is no such graph, or was none (ms)."""
+    if json:
+        print_json(reply.model_dump())
+    elif reply.found:
+        draw(reply)
+    if not reply.found:
+        fail_unknown(reply.graph, as_of)
+
+
 def print_bytes(value: bytes) -> None:
     """Print bytes: untouched into a file or a pipe, readable on a terminal."""
     if sys.stdout.isatty():
@@ -132,13 +166,13 @@ def counted(number: int, noun: str) -> str:
 
 def fail(message: str, code: int = FAILURE) -> NoReturn:
     """Print an error, which says what happened and what to do, and exit."""
-    err.print(f"[bold red]error:[/] {escape(masked(message))}", highlight=False, soft_wrap=True)
+    err.print(f"[bold red]error:[/] {escape(masked(message))}")
     raise typer.Exit(code)
 
 
 def tell(message: str) -> None:
     """Print a remark on stderr, beside the result."""
-    err.print(f"[dim]{escape(message)}[/]", highlight=False, soft_wrap=True)
+    err.print(f"[dim]{escape(message)}[/]")
 
 
 def fail_without(unavailable: Mapping[str, str], what_to_do: str) -> None:
@@ -151,7 +185,7 @@ def fail_without(unavailable: Mapping[str, str], what_to_do: str) -> None:
 
 def warn(message: str) -> None:
     """Print a warning about something that was skipped, and continue."""
-    err.print(f"[bold yellow]skipped:[/] {escape(message)}", highlight=False, soft_wrap=True)
+    err.print(f"[bold yellow]skipped:[/] {escape(message)}")
 
 
 def make_sure(what: str, *, yes: bool) -> None:
@@ -169,7 +203,7 @@ def make_sure(what: str, *, yes: bool) -> None:
 
 def doubt(message: str) -> None:
     """Print a warning about something that may be a mistake, and continue."""
-    err.print(f"[bold yellow]warning:[/] {escape(masked(message))}", highlight=False, soft_wrap=True)
+    err.print(f"[bold yellow]warning:[/] {escape(masked(message))}")
 
 
 def fail_unknown(graph: str, as_of: int | None = None) -> NoReturn:

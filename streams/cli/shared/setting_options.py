@@ -11,7 +11,7 @@ import typer
 from emgas.errors import InvalidMessageError
 from emgas.messages.settings.memory_settings import PRESETS, AllSettings, Settings, is_duration
 from emgas.validation import build
-from streams.cli.shared import durations, output
+from streams.cli.shared import output, times
 
 Command = TypeVar("Command", bound=Callable[..., None])
 NAMES = tuple(AllSettings.model_fields)
@@ -55,7 +55,7 @@ def _duration_of(name: str) -> Callable[[str], int]:
     """Return a parser that checks the bounds of a setting: here, they can be reported as durations instead of ms."""
 
     def parsed(text: str) -> int:
-        duration = durations.milliseconds(text)
+        duration = times.duration(text)
         try:
             build(Settings, {name: duration})
         except InvalidMessageError:
@@ -84,7 +84,7 @@ def assignment(text: str) -> tuple[str, float]:
 def spoken(name: str, value: float) -> str:
     """Write a setting's value for people: "60d", "0.03"."""
     if is_duration(name):
-        return durations.spoken(int(value))
+        return times.spoken(int(value))
     return str(value) if isinstance(value, int) else f"{value:g}"
 
 

@@ -1,15 +1,22 @@
-"""Reports on one graph: recaps of conversations, trends, the surroundings of a concept, habits, and pictures."""
+"""Reports on one graph: recaps of conversations, trends, the surroundings of a concept, habits, and pictures.
+
+Also what would be understood of a text, or forgotten on request: these change nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeVar
 
+from emgas.messages.extracts import Extract, Extracted
+from emgas.messages.forgetting import ForgetPreview, PreviewForget
 from emgas.messages.people import Profile, Profiled
 from emgas.messages.pictures import Picture, Pictured
 from emgas.messages.requests import PastQuestion
 from emgas.messages.sessions import InMind, Recent
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
+from processors.extraction.understanding import understand
+from processors.lifecycle.steps import Steps
 from processors.recall.answer.answer import QueriedGraph
 from processors.recall.reports.habits import list_habits
 from processors.recall.reports.neighbourhood import explore_graph
@@ -17,8 +24,9 @@ from processors.recall.reports.people import list_people
 from processors.recall.reports.picture import draw_picture
 from processors.recall.reports.session_summaries import list_recaps
 from processors.recall.reports.trends import compute_trend
-from processors.recall.reports.working_memory_view import view_working_memory
-from streams.query.answers.context import AnswerContext
+from processors.recall.reports.working_memory_view import recorded, view_working_memory
+from streams.ingest.verbs.forget import find_leaving
+from streams.query.answers.context import AnswerContext, position_of
 from streams.query.answers.registry import answers
 
 T = TypeVar("T")
@@ -73,4 +81,38 @@ async def picture(request: Picture, context: AnswerContext) -> Pictured:
     memory = await context.memory(request)
     return await context.schedule.long_steps(
         lambda: draw_picture(memory().graph, request, context.extractor, memory().position), context.question
+    )
+
+
+@answers(Extract)
+async def extract(request: Extract, context: AnswerContext) -> Extracted:
+    """Read turns as they would be read if they were recorded, in steps."""
+    worker = context.worker
+    return await context.schedule.long_steps(
+        lambda: understand(request.turns, context.extractor, worker.settings.language, worker.worker.now_ms()),
+        context.question,
+    )
+
+
+@answers(PreviewForget, reads_pairs=True)
+async def preview_forget(request: PreviewForget, context: AnswerContext) -> ForgetPreview:
+    """List the turns that a request to forget would remove, in steps: it reads texts."""
+    return await context.schedule.long_steps(lambda: _preview(request, context), context.question)
+
+
+def _preview(request: PreviewForget, context: AnswerContext) -> Steps[ForgetPreview]:
+    position, graph = position_of(context.partition), context.state.graph(request.graph)
+    if graph is None or graph.is_blank:
+        return ForgetPreview(graph=request.graph, found=False, position=position)
+    leaving = yield from find_leaving(request, graph, context.extractor, context.state.text_of)
+    view = graph.view()
+    numbers = [graph.passages.numbers[turn] for turn in reversed(leaving.turns)][: request.limit]
+    return ForgetPreview(
+        graph=request.graph,
+        found=True,
+        total=len(leaving.turns),
+        concepts=len(leaving.concepts),
+        remains=graph.passages.here - len(leaving.turns),
+        turns=[recorded(context.state.text_of(graph, number), view, number) for number in numbers],
+        position=position,
     )

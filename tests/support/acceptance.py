@@ -1,6 +1,6 @@
 """Acceptance cases: what people say to a memory, what they ask at a public door, and what must come back.
 
-    python -m evaluation.acceptance FILE… [--only PREFIX] [--json]
+    python -m tests.support.acceptance FILE… [--only PREFIX] [--json]
 
 A file has one JSON object per line.  A line with `turns` and no `ask` is a memory, which cases name:
 
@@ -84,7 +84,7 @@ class Server:
         self._url = ""
 
     def __enter__(self) -> Self:
-        assert self._process.stdout is not None  # noqa: S101 - it is a pipe
+        assert self._process.stdout is not None
         lines = []
         for line in self._process.stdout:
             lines.append(line)

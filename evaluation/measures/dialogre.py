@@ -1,6 +1,6 @@
 """Score relations on DialogRE (Yu et al. 2020): dialogues of a series, English and Chinese, with who is what to whom.
 
-    python -m evaluation.dialogre FOLDER [--part test] [--language en] [--wrong]
+    python -m evaluation.measures.dialogre FOLDER [--part test] [--language en] [--wrong]
 
 FOLDER is a clone of github.com/nlpdata/dialogre, which is for research only: nothing of it is kept here.  A relation is
 right if the gold has it under the gold's own names (Speaker 2 = Monica), read from both ends.  Precision is of pairs
@@ -156,7 +156,7 @@ def _tell(*words: str) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print recall and precision for each language."""
-    parser = argparse.ArgumentParser(prog="python -m evaluation.dialogre", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m evaluation.measures.dialogre", description=__doc__)
     parser.add_argument("folder", type=Path, help="a clone of github.com/nlpdata/dialogre")
     parser.add_argument("--part", choices=("train", "dev", "test"), default="test", help="the part that is read (test)")
     parser.add_argument("--language", choices=tuple(LANGUAGES), help="one language alone")
