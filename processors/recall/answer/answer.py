@@ -155,6 +155,7 @@ def with_graph_defaults(query: Query, graph: Graph, policies: Policies) -> Query
 
 ODDS: Final = 4.0  # log-odds that double a score which is none
 ALIKE: Final = 0.45  # cosine with a turn from which a question is about it: general ones reach 0.43 in 97 of 100
+GONE: Final = -1  # the number of a turn that is no longer here
 AHEAD: Final = 0.01  # of a score: as good as equal, but first
 LATEST: Final = 10  # turns that are offered where nothing is found
 LONG_BUDGET: Final = 2000  # tokens: what is packed into more takes longer than the rest of an answer
@@ -462,9 +463,10 @@ def _with_changes(question: _Question, recalled: RecallResult) -> RecallResult:
     scores = {each.number: each.score for each in recalled.passages}
     raised = dict[int, float]()
     for slot, entry in _ended(question.graph):
-        older, newer = numbers.get(entry.evidence), numbers.get(entry.until or "")
-        is_behind = older in scores and newer in scores and scores[newer] <= scores[older]
-        if is_behind and may_ask_for(question.view, terms, older, partial(speaks_of, slot=slot, value=entry.value)):
+        older, newer = numbers.get(entry.evidence, GONE), numbers.get(entry.until or "", GONE)
+        if older not in scores or newer not in scores or scores[newer] > scores[older]:
+            continue
+        if may_ask_for(question.view, terms, older, partial(speaks_of, slot=slot, value=entry.value)):
             raised[newer] = max(raised.get(newer, -np.inf), scores[older] + AHEAD)
     if not raised:
         return recalled
