@@ -15,7 +15,8 @@ import orjson
 from emgas.messages.requests import PartitionQuestion, Sendable
 from emgas.messages.topics import ANSWERS, COMMANDS, QUESTIONS
 
-SHOWN: Final = 2
+SHOWN: Final = 2  # objects of a list
+SHOWN_NUMBERS: Final = 24  # and other values: the hours of a day
 POSITION: Final = {"partition": 3, "watermark": 1041, "source": 512}
 # operation of HTTP → status, media type, and what a memory answered to the call in the reference
 RECORDED: Final[dict[str, dict[str, Any]]] = orjson.loads(
@@ -98,11 +99,12 @@ def _recorded() -> dict[str, Any]:
 
 
 def _short(value: Any) -> Any:
-    """Return an answer with at most SHOWN objects in each of its lists."""
+    """Return an answer with the first few values of each of its lists."""
     if isinstance(value, dict):
         return {name: _short(each) for name, each in value.items()}
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        return [_short(each) for each in value[:SHOWN]]
+    if isinstance(value, list):
+        is_of_objects = bool(value) and isinstance(value[0], dict)
+        return [_short(each) for each in value[: SHOWN if is_of_objects else SHOWN_NUMBERS]]
     return value
 
 
