@@ -18,6 +18,7 @@ from processors.recall.ranking.query_terms import find_query_terms
 from processors.recall.ranking.silence.evidence import EVIDENCE, find_evidence
 from processors.recall.ranking.silence.known import WEIGHTS, Baselines, likelihoods, passage_likelihoods, rounded
 from processors.text.questions.owned import asks_owned
+from state.arrays import Floats
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from tests.support.clocks import DAY, NOON
@@ -210,3 +211,26 @@ def test_unknown_words_that_overlap_a_known_one_are_not_strange() -> None:
     inquiry = Inquiry(view, find_query_terms(view, question, text), np.zeros(view.concepts))
     evidence = dict(zip(EVIDENCE, find_evidence(inquiry, question, text, view.turns), strict=True))
     assert (evidence["strange"], evidence["unknown"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("question", "plain"),
+    [
+        ("What did Ada plant behind the greenhouse in May 2023?", "What did Ada plant behind the greenhouse?"),
+        ("What did Bob Marsh buy in May 2023?", "What did Bob buy?"),
+        ("What did Ada describe as lost in the storm?", "What did Ada lose in the storm?"),
+    ],
+)
+def test_a_known_date_a_full_name_and_words_of_form_are_no_words_that_nobody_said(question: str, plain: str) -> None:
+    unknown = EVIDENCE.index("unknown")
+    assert _evidence(question)[unknown] == _evidence(plain)[unknown] == 0.0
+
+
+def test_the_name_of_a_month_that_nobody_spoke_in_is_a_word_that_nobody_said() -> None:
+    assert _evidence("What did Ada plant behind the greenhouse in March 2019?")[EVIDENCE.index("unknown")] > 0.0
+
+
+def _evidence(question: str) -> Floats:
+    view, extraction = GRAPH.view(), EXTRACTOR.of_query(question, NOON)
+    terms = find_query_terms(view, extraction, question)
+    return find_evidence(Inquiry(view, terms, np.zeros(view.concepts)), extraction, question, view.turns)
