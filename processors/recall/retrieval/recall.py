@@ -48,7 +48,7 @@ from state.graph.view import GraphView
 MOST_RECALLED: Final = 10  # concepts that a reinforcing query records besides its seeds: the strongest
 LOOKED_AT: Final = 5  # times as many words as are listed: some of them are left out as not fit for people
 DROP: Final = 6.0  # of scores, behind the third best, from which a context shows no more (docs/recall.md)
-MASS: Final = 0.94  # of all that passages promise, beyond which a context shows no more of them
+MASS: Final = 0.95  # of all that passages promise, beyond which a context shows no more of them
 EVEN: Final = 1.5  # what scores are divided by for that: they are surer of the best than they are right
 EVEN_BY_VECTORS: Final = 2.0  # the same, where likeness of vectors is among what a score adds up
 EPISODIC: Final = ("inherited", "session", "coverage", "reply")  # edge types within what was said in one place,
