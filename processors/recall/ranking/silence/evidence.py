@@ -3,7 +3,7 @@
     pair      words of the question that meet in one turn, at most
     covered   rarity (idf) of the words that one turn mentions, at most, as a multiple of that of a word that no turn
               holds; a turn of the named speaker, if there is one
-    unknown   share of the question's rarity in words that the graph does not know
+    unknown   share of the question's rarity in words that the graph does not know, nor a member of their kind
     strange   1 if one of its words, in the graph's script, is neither known nor related to a known one
     named     speakers that the question names
     missing   1 where it asks for something of a person (my brother's name), and the graph knows nothing of one of them,
@@ -73,7 +73,8 @@ def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) 
     covered = np.bincount(of, rarity[mentions.word] * mentions.share, len(turn))
     if len(named) == 1:
         covered = covered[inquiry.view.of_turns("speaker", turn) == named[0]]
-    unknown = float(rarity[turns == 0].sum()) / max(float(rarity.sum()), 1e-9)
+    nobody_said = (turns == 0) & ~np.isin(words, list(inquiry.terms.kinds))
+    unknown = float(rarity[nobody_said].sum()) / max(float(rarity.sum()), 1e-9)
     never = np.bincount(mentions.word, minlength=len(words)) == 0
     strange = any(
         is_han(word) == inquiry.view.once("han", _speaks_han)
