@@ -39,6 +39,7 @@ from streams.transport import sender
 from streams.transport.keys.kafka_keys import KafkaKeys
 from streams.transport.sender import MessageSender
 from streams.worker import ownership
+from streams.worker.ownership import Ownership
 
 Patch = tuple[Any, str, Any]
 FOREVER_MS = 10**15
@@ -101,6 +102,13 @@ def _counted_as_it_opens(self: Partition, graph_id: str) -> Any:
     if graph is not None:
         self._counted[graph_id] = graph.turns
     return graph
+
+
+async def _settled_in_turn(self: Ownership) -> None:
+    """Wait for one partition after the other, each of which goes on meanwhile."""
+    for processor in list(self.processors.values()):
+        async with processor.working:
+            pass
 
 
 def _fold_over(self: Partition, offset: int, value: bytes) -> Folded:
@@ -281,6 +289,7 @@ WITHOUT: dict[str, list[Patch]] = {
     "dead letters": [(MessageSender, "dead_letter", _nothing)],
     "dead letters cut": [(sender, "_size", _kept_whole), (CommandHandler, "redacted", _unsearched)],
     "outcomes told": [(TurnProcessor, "_send_outcome", lambda self, decision: None)],
+    "finished together": [(Ownership, "_settle", _settled_in_turn)],
     "failed turns told": [(TurnProcessor, "take_over", lambda self, failed: None)],
     "clock clamped": [(HandlerContext, "present", lambda self, arrival: FOREVER_MS)],
     "asked in its own time": [(Reinforcement, "_time_of", _time_of_day)],
