@@ -105,9 +105,10 @@ def _counted_as_it_opens(self: Partition, graph_id: str) -> Any:
 
 
 async def _settled_in_turn(self: Ownership) -> None:
-    """Wait for one partition after the other, each of which goes on meanwhile."""
-    for processor in list(self.processors.values()):
-        async with processor.working:
+    """Wait for one partition after the other, and let the others go on meanwhile."""
+    going_on = [self.processors[partition] for partition in self.processors.keys() - self.halted_partitions.keys()]
+    for lock in [*(processor.working for processor in going_on), *(timer.lock for timer in self.timers.values())]:
+        async with lock:
             pass
 
 

@@ -12,7 +12,7 @@ Safety of the final log, checked by rules that are independent of the fold:
                 worker may take its records for the old one's until the next tick: either may be what it judged
     letter      what was rejected is in dead-letters
     told        what a window decided is in changes, and nothing else does; every question gets an answer or a refusal,
-                and every turn an outcome, if its worker lived on, and nobody else claimed the partition next
+                and every turn an outcome, if its worker lived on, and no other claimed the partition next
     time        no turn counts as said later than its worker could know; an imported graph gets no time of day
 
 Liveness is checked in the running world (world.py).
@@ -371,9 +371,9 @@ class Oracle:
     # told
 
     def _unanswered(self, partition: int, log: FoldedLog) -> Iterator[str]:
-        """Complain of senders who got no reply, though who recorded their turn lived on, and nobody else claimed next.
+        """Complain of senders who got no reply, though the worker that recorded their turn lived, and claimed next.
 
-        Whoever dies or gives the partition up may have replied to nobody, and the next owner does not know.
+        A worker that dies may have sent no reply, and the next owner does not know.
         """
         for each in log.counted:
             source = source_of(each.event)
