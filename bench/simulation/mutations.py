@@ -39,6 +39,7 @@ from streams.transport import sender
 from streams.transport.keys.kafka_keys import KafkaKeys
 from streams.transport.sender import MessageSender
 from streams.worker import ownership
+from streams.worker.ownership import Ownership
 
 Patch = tuple[Any, str, Any]
 FOREVER_MS = 10**15
@@ -101,6 +102,14 @@ def _counted_as_it_opens(self: Partition, graph_id: str) -> Any:
     if graph is not None:
         self._counted[graph_id] = graph.turns
     return graph
+
+
+async def _settled_in_turn(self: Ownership) -> None:
+    """Wait for one partition after the other, and let the others go on meanwhile."""
+    going_on = [self.processors[partition] for partition in self.processors.keys() - self.halted_partitions.keys()]
+    for lock in [*(processor.working for processor in going_on), *(timer.lock for timer in self.timers.values())]:
+        async with lock:
+            pass
 
 
 def _fold_over(self: Partition, offset: int, value: bytes) -> Folded:
@@ -281,6 +290,7 @@ WITHOUT: dict[str, list[Patch]] = {
     "dead letters": [(MessageSender, "dead_letter", _nothing)],
     "dead letters cut": [(sender, "_size", _kept_whole), (CommandHandler, "redacted", _unsearched)],
     "outcomes told": [(TurnProcessor, "_send_outcome", lambda self, decision: None)],
+    "finished together": [(Ownership, "_settle", _settled_in_turn)],
     "failed turns told": [(TurnProcessor, "take_over", lambda self, failed: None)],
     "clock clamped": [(HandlerContext, "present", lambda self, arrival: FOREVER_MS)],
     "asked in its own time": [(Reinforcement, "_time_of", _time_of_day)],

@@ -11,7 +11,8 @@ Safety of the final log, checked by rules that are independent of the fold:
                 what was told to be accepted is recorded; no question reinforces twice.  Where `turns` was made again, a
                 worker may take its records for the old one's until the next tick: either may be what it judged
     letter      what was rejected is in dead-letters
-    told        what a window decided is in changes, and nothing else does; every question gets an answer or a refusal
+    told        what a window decided is in changes, and nothing else does; every question gets an answer or a refusal,
+                and every turn an outcome, if its worker lived on, and no other claimed the partition next
     time        no turn counts as said later than its worker could know; an imported graph gets no time of day
 
 Liveness is checked in the running world (world.py).
@@ -26,7 +27,7 @@ from typing import NamedTuple
 
 from bench.simulation.branching import unlike
 from bench.simulation.broker import Broker, Log
-from bench.simulation.clients import Client
+from bench.simulation.clients import Client, Sent
 from emgas.errors import HaltedError
 from emgas.times import DAY_MS
 from emgas.wire import Record, TopicNames, as_mapping
@@ -71,13 +72,14 @@ class CountedEvent(NamedTuple):
 
 
 class FoldedLog(NamedTuple):
-    """A partition's log, folded from nothing.  `digests`: at the watermarks that were asked for."""
+    """A partition's log, folded from nothing.  `digests`: at chosen watermarks; `claims`: (offset, writer)."""
 
     digest: str
     watermark: int
     counted: list[CountedEvent]
     digests: dict[int, str]
     seized: list[str]  # rights that a subject took without permission
+    claims: list[tuple[int, str]]
 
 
 class Lagging(NamedTuple):
@@ -121,6 +123,7 @@ async def folded(
     """
     state, reader, counted = Partition(MemoryStore(), graph_keys=keys), WholeLog(log, keys), list[CountedEvent]()
     owner, topic, is_first, digests, seized = "", "", True, dict[int, str](), list[str]()
+    claims = list[tuple[int, str]]()
     for stored in log.stored[:end]:
         events, value = await _read(reader, stored.record)
         before, subject, rights = state.position, "", frozenset[str]()
@@ -137,13 +140,14 @@ async def folded(
             ] * bool(gained)
         if isinstance(event, Claim):
             owner = stored.writer
+            claims.append((stored.record.offset, owner))
             is_first |= state.position.source < before.source
             topic = state.position.source_topic
         elif acceptance is Acceptance.ACCEPTED:
             assert isinstance(event, DataEvent)
             counted.append(CountedEvent(stored.record.offset, event, stored.writer, owner, topic, is_first))
             is_first &= source_of(event) is None
-    return FoldedLog(state.digest(), state.position.watermark, counted, digests, seized)
+    return FoldedLog(state.digest(), state.position.watermark, counted, digests, seized, claims)
 
 
 RIGHTS = frozenset({"read", "write", "forget", "admin"})
@@ -164,10 +168,23 @@ async def _read(reader: LogReader, record: Record) -> tuple[AnyEvent, bytes]:
 
 
 class Oracle:
-    """Looks at one run.  `latest_ms`: no turn may count as said later; `tail_lost`: of some partition's events."""
+    """Looks at one run.
+
+    latest_ms  no turn may count as said later
+    tail_lost  whether some partition's events lost their end
+    replying   the processes that live, and could tell each outcome
+    """
 
     def __init__(
-        self, broker: Broker, topics: TopicNames, client: Client, *, keys: Keyring, latest_ms: int, tail_lost: bool
+        self,
+        broker: Broker,
+        topics: TopicNames,
+        client: Client,
+        *,
+        keys: Keyring,
+        latest_ms: int,
+        tail_lost: bool,
+        replying: Collection[str] = (),
     ) -> None:
         self._broker = broker
         self._topics = topics
@@ -177,6 +194,7 @@ class Oracle:
         self._latest_ms = latest_ms
         self._imported_until = broker.now() - 100 * DAY_MS
         self._tail_lost = tail_lost
+        self._replying = replying
         self._turns = {
             topic.id: topic for topic in [*broker.gone, *broker.topics.values()] if topic.plan.name == topics.turns
         }
@@ -237,6 +255,7 @@ class Oracle:
                 yield f"zombie: event {each.offset} of {each.writer} counts, but {each.owner} owns the partition"
         yield from self._unaccounted(partition, expected.counted)
         yield from self._miscounted(partition, expected.counted)
+        yield from self._unanswered(partition, expected)
         if not self._tail_lost:
             yield from self._untold(partition, expected.counted)
 
@@ -334,11 +353,15 @@ class Oracle:
         A live worker sees within a tick, not at once, that `turns` was made again: what it reads until then at the next
         offset may be a successor's record.  Nothing is lost or doubled by it, as all of that one is read again.
         """
-        later = self._topics_from(each.source_topic)
-        sent = [it for topic in later if (it := self._ledger.sent.get((topic, partition, source))) is not None]
+        sent = self._sent(each, partition, source)
         named = getattr(each.event, "graph", ""), getattr(each.event, "id", "")
         fitting = [it for it in sent if it.id and (it.graph, it.id) == named] or sent
         return {it.kind for it in fitting}
+
+    def _sent(self, each: CountedEvent, partition: int, source: int) -> list[Sent]:
+        """List the records that an event may account for: of its topic, or of a successor under the same name."""
+        later = self._topics_from(each.source_topic)
+        return [it for topic in later if (it := self._ledger.sent.get((topic, partition, source))) is not None]
 
     def _topics_from(self, topic: str) -> list[str]:
         """Return the ids of a topic `turns` and of its successors, whose records a worker may take for its own."""
@@ -346,6 +369,20 @@ class Oracle:
         return topics[topics.index(topic) :] if topic in topics else []
 
     # told
+
+    def _unanswered(self, partition: int, log: FoldedLog) -> Iterator[str]:
+        """Complain of senders who got no reply, though the worker that recorded their turn lived, and claimed next.
+
+        A worker that dies may have sent no reply, and the next owner does not know.
+        """
+        for each in log.counted:
+            source = source_of(each.event)
+            if source is None or isinstance(each.event, TurnsLost) or each.writer not in self._replying:
+                continue
+            heir = next((writer for offset, writer in log.claims if offset > each.offset), each.writer)
+            sent = self._sent(each, partition, source) if heir == each.writer else []
+            if sent and not any(it.correlation in self._answers or not it.correlation for it in sent):
+                yield f"told: {each.writer} accounted for turn {source} at {each.offset}, and its sender got no reply"
 
     def _untold(self, partition: int, counted: list[CountedEvent]) -> Iterator[str]:
         sent = set()

@@ -404,12 +404,21 @@ class SimulatedRun:
         return owner is not None and owner.app.ownership.writers[partition].state.position.source == end - 1
 
     async def _look(self) -> None:
+        await self._assigned()
         if self.keeps:
-            await self._assigned()
             await self._followed()
         latest, topics, lagging = self.now() + self.ahead_ms + SKEW_MS, self.settings.topics, list(self._lagging())
         keys = newest_keys(self.broker, topics.keys) if self.keeps else NO_KEYS
-        oracle = Oracle(self.broker, topics, self.client, keys=keys, latest_ms=latest, tail_lost=self.tail_lost)
+        replying = {each.name for each in self.alive} if "no replies" not in self.operations else set[str]()
+        oracle = Oracle(
+            self.broker,
+            topics,
+            self.client,
+            keys=keys,
+            latest_ms=latest,
+            tail_lost=self.tail_lost,
+            replying=replying,
+        )
         self.complaints += oracle.unread() if "turns made anew" not in self.operations else []
         self.complaints += oracle.silence() if "no replies" not in self.operations else []
         for partition in range(self.settings.partitions):

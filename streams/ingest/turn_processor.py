@@ -205,6 +205,7 @@ class TurnProcessor:
     """Runs as one task per owned partition.
 
     is_behind  turns may have been fetched and never delivered: read them from the log, before all others
+    working    held while a batch is half done; who holds it lets none begin
     """
 
     def __init__(
@@ -227,7 +228,7 @@ class TurnProcessor:
         self._queued_bytes = 0
         self._is_paused = False
         self._came, self._in_second = 0, -1  # turns that came in this second
-        self._working = asyncio.Lock()
+        self.working = asyncio.Lock()
         self._forecast_cache = ForecastCache()
         self.waits_for: HaltedError | None = None  # why no key can be made for a graph that is to be born
         self._tried: set[str] = set()  # damaged graphs that were to be restored
@@ -258,12 +259,12 @@ class TurnProcessor:
     async def run(self) -> None:
         """Process turns until cancelled.  Raises HaltedError and the transport's errors: the process must then stop."""
         if self._is_behind:
-            async with self._working:
+            async with self.working:
                 await self._fill((await self._context.turns.bounds(self._writer.partition))[1])
         while True:
             batch = await self._next()
             await self._prepare_births(batch)
-            async with self._working:
+            async with self.working:
                 if self._is_paused and self._fullness <= 0.5:
                     self._hold(False)  # noqa: FBT003 - its only argument
                 for deliveries in self._consecutive(batch):
@@ -317,11 +318,6 @@ class TurnProcessor:
     def queued(self) -> int:
         """Return the number of waiting records."""
         return self._queue.qsize() + sum(len(portion.deliveries) for portion in self._ahead)
-
-    async def settle(self) -> None:
-        """Wait until no batch is half done."""
-        async with self._working:
-            pass
 
     def drop(self) -> None:
         """Drop what waits, and resume fetching: the partition's next owner needs it."""

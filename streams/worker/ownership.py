@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -246,13 +247,16 @@ class Ownership:
             table.clear()
 
     async def _settle(self) -> None:
-        """Wait until no batch of turns and no window is half done."""
-        for partition, processor in list(self.processors.items()):
-            if partition not in self.halted_partitions:
-                await processor.settle()
-        for timer in list(self.timers.values()):
-            async with timer.lock:  # a window is closed as a whole
-                pass
+        """Wait until no batch of turns and no window is half done, in all partitions at once.
+
+        What has come to such a point begins nothing more: else it would be cut off, and its senders told nothing.
+        """
+        async with AsyncExitStack() as settled:
+            for partition, processor in list(self.processors.items()):
+                if partition not in self.halted_partitions:
+                    await settled.enter_async_context(processor.working)
+            for timer in list(self.timers.values()):
+                await settled.enter_async_context(timer.lock)  # a window is closed as a whole
 
 
 async def _ended(tasks: list[asyncio.Task[None]]) -> None:

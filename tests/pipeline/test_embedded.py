@@ -87,7 +87,7 @@ async def test_a_rebalance_while_a_queue_is_full_loses_no_turn(tmp_path: Path) -
 async def test_a_question_that_comes_while_partitions_are_given_up_waits_for_nothing(tmp_path: Path) -> None:
     async with embedded(tmp_path) as pipeline:
         partition, app, consumer = pipeline.place("ada"), pipeline.app, pipeline.app.consumer
-        working = app.ownership.processors[partition]._working  # noqa: SLF001 - that it works, nobody else asks
+        working = app.ownership.processors[partition].working
         writer = app.ownership.writers[partition]
         async with writer._turn_to_append:  # noqa: SLF001 - one turn is half done, and has to be finished first
             await pipeline.produce(pipeline.topics.turns, b"ada", as_json(a_turn("ada", "t0")), partition)

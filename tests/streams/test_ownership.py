@@ -20,7 +20,7 @@ class Work:
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
         self.lock = asyncio.Lock()
-        self.half_done = asyncio.Lock()
+        self.working = asyncio.Lock()
         self.running = False
         self.dropped = False
         self.took_over: list[object] = []
@@ -38,10 +38,6 @@ class Work:
     async def tick(self, now: int) -> None:
         self.worker.ticks.append(now)
         self.worker.ticked.set()
-
-    async def settle(self) -> None:
-        async with self.half_done:
-            pass
 
     async def take_back(self) -> None:
         self.worker.looked_back.set()
@@ -141,16 +137,16 @@ async def test_another_claim_gives_up_what_was_claimed_before(worker: Worker) ->
     assert (before.running, before.dropped, set(worker.ownership.writers)) == (False, True, {2})
 
 
-async def test_what_is_half_done_is_finished_before_a_partition_is_given_up(worker: Worker) -> None:
+async def test_what_is_working_is_finished_before_a_partition_is_given_up(worker: Worker) -> None:
     (work,) = await owning(worker, 1)
-    for lock in (work.half_done, work.lock):
+    for lock in (work.working, work.lock):
         await lock.acquire()
     worker.stopped.clear()
     release = asyncio.ensure_future(worker.ownership.release())
     await asyncio.wait_for(worker.stopped.wait(), PATIENCE)
     assert worker.stops[1:] == [(False, set())], "no question finds the partition any more, before anything is awaited"
     assert (work.running, release.done()) == (True, False)
-    work.half_done.release()
+    work.working.release()
     await asyncio.sleep(0)
     assert (work.running, release.done()) == (True, False), "a window is still being closed"
     work.lock.release()
@@ -158,9 +154,22 @@ async def test_what_is_half_done_is_finished_before_a_partition_is_given_up(work
     assert (work.running, work.dropped, worker.works()) == (False, True, [])
 
 
+async def test_a_partition_begins_nothing_more_while_another_one_finishes(worker: Worker) -> None:
+    """Found by the simulation: what began then was cut off behind its append, and its senders got no reply."""
+    one, other = await owning(worker, 1, 2)
+    worker.stopped.clear()
+    async with other.working:
+        release = asyncio.ensure_future(worker.ownership.release())
+        await asyncio.wait_for(worker.stopped.wait(), PATIENCE)
+        await asyncio.sleep(0)
+        assert one.working.locked()
+    await release
+    assert not one.working.locked()
+
+
 async def test_a_failure_halts_the_worker_and_then_nothing_is_waited_for_nor_claimed(worker: Worker) -> None:
     works = await owning(worker, 1, 2)
-    await works[1].half_done.acquire()  # it will never be finished
+    await works[1].working.acquire()  # it will never be finished
     worker.failure.set_result(ZeroDivisionError())
     await asyncio.wait_for(worker.halting.wait(), PATIENCE)
     assert isinstance(worker.halts[0], ZeroDivisionError)

@@ -320,8 +320,8 @@ async def test_nothing_is_half_done_once_it_is_settled() -> None:
     async with running(bench) as task:
         await bench.put(*(a_turn(f"t{n}") for n in range(20)))
         await eventually(lambda: bench.done)
-        await bench.processor.settle()
-        task.cancel()
+        async with bench.processor.working:
+            task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         assert bench.done == list(range(bench.state.position.source + 1))
         assert len(bench.sent.to(REPLIES)) == len(bench.done)

@@ -110,8 +110,8 @@ class House:
         working = asyncio.create_task(self.processor.run())
         folded = asyncio.create_task(self.writer.until_source(len(self.turns.records[HERE]) - 1))
         await asyncio.wait([working, folded], return_when=asyncio.FIRST_COMPLETED)
-        await self.processor.settle()
-        working.cancel()
+        async with self.processor.working:
+            working.cancel()
         folded.cancel()
         ended = await asyncio.gather(working, folded, return_exceptions=True)
         for error in ended:
