@@ -126,7 +126,7 @@ def test_the_gate_fails_with_its_rules_its_types_or_its_tests(gate: Path, failin
     command = [gate / "scripts/test", "-k", "decay"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (code, last), done.stderr
-    options = "test here: -n 2 --dist loadfile --hypothesis-profile gate -m not slow -k decay\n"
+    options = "test here: -n 3 --dist loadfile --no-loadscope-reorder --hypothesis-profile gate -m not slow -k decay\n"
     assert (options in done.stdout) == (failing != "lint=1")
     assert (done.stderr == "types here: types\ntest: the types are wrong: see above\n") == (failing == "types=1")
 
