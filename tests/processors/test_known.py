@@ -226,6 +226,13 @@ def test_a_known_date_a_full_name_and_words_of_form_are_no_words_that_nobody_sai
     assert _evidence(question)[unknown] == _evidence(plain)[unknown] == 0.0
 
 
+def test_a_word_whose_member_was_said_is_no_word_that_nobody_said_unless_it_only_ends_one() -> None:
+    """A cat is an animal; of a zeppelin animal nobody spoke."""
+    unknown = EVIDENCE.index("unknown")
+    assert _evidence("Which animal had an operation?")[unknown] == 0.0
+    assert _evidence("What is the zeppelin animal?")[unknown] == 1.0
+
+
 def test_the_name_of_a_month_that_nobody_spoke_in_is_a_word_that_nobody_said() -> None:
     assert _evidence("What did Ada plant behind the greenhouse in March 2019?")[EVIDENCE.index("unknown")] > 0.0
 

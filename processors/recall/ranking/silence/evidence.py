@@ -73,7 +73,7 @@ def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) 
     covered = np.bincount(of, rarity[mentions.word] * mentions.share, len(turn))
     if len(named) == 1:
         covered = covered[inquiry.view.of_turns("speaker", turn) == named[0]]
-    nobody_said = (turns == 0) & ~np.isin(words, list(inquiry.terms.kinds))
+    nobody_said = (turns == 0) & ~np.isin(words, list(_met_by_members(inquiry, words, turns, plain)))
     unknown = float(rarity[nobody_said].sum()) / max(float(rarity.sum()), 1e-9)
     never = np.bincount(mentions.word, minlength=len(words)) == 0
     strange = any(
@@ -86,6 +86,13 @@ def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) 
     missing = _is_missing(inquiry, question, every, plain, upto)
     values = (pairs.max(initial=0), covered.max(initial=0.0) / rarest, unknown, strange, by_name, missing)
     return np.array(values, np.float64)
+
+
+def _met_by_members(inquiry: Inquiry, words: list[str], turns: Integers, plain: str) -> set[str]:
+    """Find the words of whose kind the graph knows a member: drink, by coffee; but not type in "blood type"."""
+    strange = [word for word, times in zip(words, turns.tolist(), strict=True) if not times]
+    text = plain.casefold()
+    return {kind for kind in inquiry.terms.kinds if not any(f"{word} {kind}" in text for word in strange)}
 
 
 def _speaks_han(view: GraphView) -> bool:
