@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def long_first(items: list[pytest.Item]) -> None:
     """Sort files: those with tests that are slow or wait for a Kafka, and of those the ones with few: each is long.
 
-    Whoever takes a long file last works alone at the end; and who waits for a broker leaves the cores to others.
+    A process that takes a long file last works alone at the end. One that waits for a broker leaves its core to others.
     """
     tests, long = Counter(item.path for item in items), Counter[Path]()
     for item in items:

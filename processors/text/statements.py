@@ -14,7 +14,7 @@ is no statement.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
@@ -148,16 +148,21 @@ def _value(text: str) -> str:
     return plain[:MOST_VALUE].casefold()
 
 
-def speaks_of(word: str, statement: Statement) -> bool:
-    """Return whether a word may speak of what a statement states: of its slot, or of its value."""
-    said = {*_slot_words(statement.slot), *statement.value.split()}
-    return any(is_form(part, other) for part in word.split() for other in said)
+def words_of(statement: Statement) -> frozenset[str]:
+    """Return the words with which people speak of what a statement states: of its slot, and of its value."""
+    return _slot_words(statement.slot).union(statement.value.split())
 
 
-def is_form(one: str, other: str) -> bool:
+def _is_form(one: str, other: str) -> bool:
     """Return whether two words may be forms of one: the shorter begins the longer one, or is in it in Chinese."""
     short, long = sorted((one, other), key=len)
     return (len(short) >= LEAST_FORM and long.startswith(short)) if short.isascii() else short in long
+
+
+def holds_form(words: Iterable[str], said: Iterable[str]) -> bool:
+    """Return whether one of some words, or a part of it, may be a form of one that is said."""
+    parts = [part for word in words for part in word.split()]
+    return any(_is_form(part, other) for other in said for part in parts)
 
 
 @cache

@@ -284,8 +284,8 @@ class Graph(GraphTables):
             return
         ordinals, turns = zip(*new, strict=True)
         numbers = [self._note(passage, turn) for passage, turn in enumerate(turns, len(self.passages))]
-        for ever, turn in enumerate(turns, self.turns + 1):
-            self._count_fresh(turn, ever)
+        for number, turn in enumerate(turns, self.turns + 1):
+            self._count_fresh(turn, number)
         self.passages.extend(turns, ordinals, numbers)
         self._settle_if_many()
 

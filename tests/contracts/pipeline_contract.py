@@ -20,7 +20,7 @@ from tests.contracts.pipeline_turns import Turns
 from tests.contracts.pipeline_views import Views
 
 WORKER = {"queries_at_once": AT_ONCE}
-DOOMED = {"tick_seconds": 0.5}  # what is halted or damaged is tried again every tick: nobody here waits ten seconds
+DOOMED = {"tick_seconds": 0.5}  # what is halted or damaged is tried again every tick: so no test waits ten seconds
 
 
 class PipelineContract(

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Final, NamedTuple, cast, get_args
 
 import numpy as np
@@ -34,7 +34,7 @@ from processors.lifecycle.steps import Steps
 from processors.lifecycle.turns.people import cards_of
 from processors.recall.answer.explanation import explanations, explanations_of_mode
 from processors.recall.answer.habits import find_habits
-from processors.recall.answer.people import relations_for
+from processors.recall.answer.people import raised_by_changes, relations_for
 from processors.recall.answer.perceptual import rank_perceived
 from processors.recall.answer.provenance import GuidanceWords, apply_guidance, describe_method, find_guidance_words
 from processors.recall.answer.relations import find_relations, lets_through, relation_text
@@ -45,7 +45,7 @@ from processors.recall.context.sentences import QueryWord
 from processors.recall.ranking.activation import SpreadingParameters
 from processors.recall.ranking.dense import Embedder, likeness
 from processors.recall.ranking.filters import Allowed
-from processors.recall.ranking.inquiry import Inquiry, may_ask_for
+from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.kinds import KINDS
 from processors.recall.ranking.pronouns import READ, meant_by_pronouns
 from processors.recall.ranking.query_terms import QueryTerms, worth
@@ -67,11 +67,10 @@ from processors.recall.retrieval.recall import (
     worth_showing,
 )
 from processors.recall.retrieval.retrieval import retrieve
-from processors.text.facts.card import Entry
 from processors.text.questions.answer_kinds import EVERYDAY, LEAST_DEPTH, MOST_DEPTH
 from processors.text.questions.complexity import complexity
 from processors.text.questions.continuations import continuation
-from processors.text.questions.slots import SlotQuestion, slot_question, speaks_of
+from processors.text.questions.slots import SlotQuestion, slot_question
 from state.arrays import Floats
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
@@ -155,8 +154,6 @@ def with_graph_defaults(query: Query, graph: Graph, policies: Policies) -> Query
 
 ODDS: Final = 4.0  # log-odds that double a score which is none
 ALIKE: Final = 0.45  # cosine with a turn from which a question is about it: general ones reach 0.43 in 97 of 100
-GONE: Final = -1  # the number of a turn that is no longer here
-AHEAD: Final = 0.01  # of a score: as good as equal, but first
 LATEST: Final = 10  # turns that are offered where nothing is found
 LONG_BUDGET: Final = 2000  # tokens: what is packed into more takes longer than the rest of an answer
 EXPLAINED_AT_ONCE: Final = 20  # passages, likewise: some five
@@ -459,25 +456,12 @@ def _with_changes(question: _Question, recalled: RecallResult) -> RecallResult:
     terms = _terms(question, recalled)
     if terms.past:
         return recalled
-    numbers = question.graph.passages.numbers
-    scores = {each.number: each.score for each in recalled.passages}
-    raised = dict[int, float]()
-    for slot, entry in _ended(question.graph):
-        older, newer = numbers.get(entry.evidence, GONE), numbers.get(entry.until or "", GONE)
-        if older not in scores or newer not in scores or scores[newer] > scores[older]:
-            continue
-        if may_ask_for(question.view, terms, older, partial(speaks_of, slot=slot, value=entry.value)):
-            raised[newer] = max(raised.get(newer, -np.inf), scores[older] + AHEAD)
+    inquiry = Inquiry(question.view, terms, np.zeros(0))
+    raised = raised_by_changes(question.graph, inquiry, {each.number: each.score for each in recalled.passages})
     if not raised:
         return recalled
     passages = [each._replace(score=raised.get(each.number, each.score)) for each in recalled.passages]
     return replace(recalled, passages=tuple(sorted(passages, key=lambda each: -each.score)))
-
-
-def _ended(graph: Graph) -> Iterator[tuple[str, Entry]]:
-    """Yield the values of cards that hold no longer, each with its slot."""
-    for (_, slot), entries in cards_of(graph).entries.items():
-        yield from ((slot, each) for each in entries if each.until)
 
 
 def _slot_question(question: _Question) -> SlotQuestion | None:

@@ -1,25 +1,31 @@
 """Add cards of people to an answer: the turns that state the value of a slot, and the relations of a person.
 
 "where do I work?"       the turn that says so comes first
+a value that ended       the turn that ended it ranks no lower than the turn that said it
 explore ada              lives-in, works-at, sibling …, beside what turns say of concepts
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, cast, get_args
+
+import numpy as np
 
 from emgas.messages.relations import KnownRelation, PeopleRelation, RelationType
 from processors.lifecycle.turns.people import cards_of
 from processors.recall.answer.relations import related
+from processors.recall.ranking.inquiry import Inquiry
 from processors.text.facts.card import INFERRED, Cards, Entry
 from processors.text.facts.vocabulary import SLOTS, relation_of
-from processors.text.questions.slots import SlotQuestion
+from processors.text.questions.slots import SlotQuestion, words_of
 from state.graph.graph import Graph
 from state.graph.view import GraphView
 
 _TYPES: Final = frozenset({*get_args(RelationType), *get_args(PeopleRelation)})
 _SPEAKER: Final = "@speaker:"
+GONE: Final = -1  # the number of a turn that is no longer here
+AHEAD: Final = 0.01  # of a score: as good as equal, but first
 
 
 def known_relations(graph: Graph, view: GraphView, number: int, limit: int) -> list[KnownRelation]:
@@ -37,6 +43,24 @@ def relations_for(graph: Graph, question: SlotQuestion) -> list[KnownRelation]:
     entries = cards.entries.get((question.subject, question.slot), [])
     listed = [relation for each in entries if (relation := _known(graph, cards, question.subject, question.slot, each))]
     return sorted(listed, key=lambda each: each.history)
+
+
+def raised_by_changes(graph: Graph, inquiry: Inquiry, scores: Mapping[int, float]) -> dict[int, float]:
+    """Find better scores for turns that ended what a card held: no lower than the turn that said it, by number."""
+    raised = dict[int, float]()
+    for slot, entry in _ended(cards_of(graph)):
+        older, newer = (graph.passages.numbers.get(turn or "", GONE) for turn in (entry.evidence, entry.until))
+        if older not in scores or newer not in scores or scores[newer] > scores[older]:
+            continue
+        if inquiry.asks_with(words_of(slot, entry.value)) or not inquiry.mentions(np.array([older])).any():
+            raised[newer] = max(raised.get(newer, -np.inf), scores[older] + AHEAD)
+    return raised
+
+
+def _ended(cards: Cards) -> Iterator[tuple[str, Entry]]:
+    """Yield the values of cards that hold no longer, each with its slot."""
+    for (_, slot), entries in cards.entries.items():
+        yield from ((slot, each) for each in entries if each.until)
 
 
 def _of_card(graph: Graph, name: str) -> Iterator[KnownRelation]:

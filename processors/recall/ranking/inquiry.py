@@ -12,7 +12,7 @@ and lead to no others.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple, Self, TypeVar
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.dense import standardised
 from processors.recall.ranking.query_terms import QueryTerms
-from processors.text.statements import speaks_of
+from processors.text.statements import holds_form, words_of
 from state.arrays import Floats, Integers
 from state.graph.counting.session_layout import Excerpt
 from state.graph.tables.passage_table import ROLES, modality
@@ -36,18 +36,6 @@ Mask = NDArray[np.bool_]
 
 
 T = TypeVar("T")
-
-
-def may_ask_for(view: GraphView, terms: QueryTerms, turn: int, is_said_of_it: Callable[[str], bool]) -> bool:
-    """Return whether a question may ask for one thing that a turn says: a word of it is said of that, or none is here.
-
-    is_said_of_it  whether a word of the question speaks of that thing
-    """
-    _, concepts, _ = view.concepts_of_turns(np.array([turn]))
-    if not np.isin(concepts, terms.words).any():
-        return True
-    words = [*map(view.ids.__getitem__, terms.words.tolist()), *terms.unknown]
-    return any(map(is_said_of_it, words))
 
 
 class Remembers:
@@ -163,17 +151,28 @@ class Inquiry(Remembers):
         "I live in Leeds, and my brother works at Bosch" is no history for a question about the brother.
         """
         older, newer = self.view.successions
-        kept = [self._may_ask_for(*pair) for pair in zip(older.tolist(), newer.tolist(), strict=True)]
-        asked_for = np.array(kept, np.bool_)
+        asked_for = ~self.mentions(older)  # a turn without a word of the question is history for any
+        for place in np.flatnonzero(~asked_for).tolist():
+            words = self._words_of_change(int(older[place]), int(newer[place]))
+            asked_for[place] = not words or self.asks_with(words)
         return older[asked_for], newer[asked_for]
 
-    def _may_ask_for(self, older: int, newer: int) -> bool:
-        """Return whether what a newer turn changed of an outdated one may be asked for."""
+    def _words_of_change(self, older: int, newer: int) -> set[str]:
+        """Collect the words of what a turn states of the slots that a newer one fills anew."""
         slots = {each.slot for each in self.view.stated(newer)}
-        changed = [each for each in self.view.stated(older) if each.slot in slots]
-        return not changed or may_ask_for(
-            self.view, self.terms, older, lambda word: any(speaks_of(word, each) for each in changed)
-        )
+        changed = (words_of(each) for each in self.view.stated(older) if each.slot in slots)
+        return {word for words in changed for word in words}
+
+    def mentions(self, turns: Integers) -> Mask:
+        """Return which of some turns (k,) mention a word of the question."""
+        of, concepts, _ = self.view.concepts_of_turns(turns)
+        here: Mask = np.bincount(of[np.isin(concepts, self.terms.words)], minlength=len(turns)) > 0
+        return here
+
+    def asks_with(self, said: Iterable[str]) -> bool:
+        """Return whether a word of the question may be a form of one of these."""
+        known = map(self.view.ids.__getitem__, self.terms.words.tolist())
+        return holds_form((*known, *self.terms.unknown), said)
 
     @cached_property
     def mean_tokens(self) -> float:

@@ -17,7 +17,6 @@ from processors.text.facts.card import INFERRED, Cards, Entry
 from processors.text.facts.vocabulary import ROLES, SLOTS
 from processors.text.pronouns.mentions import FEMALE, MALE
 from processors.text.scripts import HAN
-from processors.text.statements import is_form
 
 MOST_WORDS: Final = 7
 MOST_HAN: Final = 14
@@ -71,10 +70,9 @@ def _question_words(slot: str) -> tuple[str, ...]:
     return (slot, slot.replace("favourite", "favorite"), slot.removeprefix("favourite "), *roles)
 
 
-def speaks_of(word: str, slot: str, value: str) -> bool:
-    """Return whether a word of a question may speak of a slot that has this value."""
-    said = [*(each for each in _question_words(slot) if " " not in each), *value.casefold().split()]
-    return any(is_form(part, other) for part in word.split() for other in said)
+def words_of(slot: str, value: str) -> list[str]:
+    """Return the words with which people speak of a slot that has this value."""
+    return [*(word for word in _question_words(slot) if " " not in word), *value.casefold().split()]
 
 
 def _is_about(cards: Cards, question: str, subject: str, slot: str, asker: str, *, is_mine: bool) -> bool:

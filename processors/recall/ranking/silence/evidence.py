@@ -73,8 +73,9 @@ def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) 
     covered = np.bincount(of, rarity[mentions.word] * mentions.share, len(turn))
     if len(named) == 1:
         covered = covered[inquiry.view.of_turns("speaker", turn) == named[0]]
-    nobody_said = (turns == 0) & ~np.isin(words, list(_met_by_members(inquiry, words, turns, plain)))
-    unknown = float(rarity[nobody_said].sum()) / max(float(rarity.sum()), 1e-9)
+    met = _met_by_members(inquiry, words, turns, plain)
+    unsaid = (turns == 0) & np.array([word not in met for word in words], np.bool_)
+    unknown = float(rarity[unsaid].sum()) / max(float(rarity.sum()), 1e-9)
     never = np.bincount(mentions.word, minlength=len(words)) == 0
     strange = any(
         is_han(word) == inquiry.view.once("han", _speaks_han)
