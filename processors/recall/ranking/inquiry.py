@@ -158,7 +158,7 @@ class Inquiry(Remembers):
         return older[asked_for], newer[asked_for]
 
     def _words_of_change(self, older: int, newer: int) -> set[str]:
-        """Collect the words of what a turn states of the slots that a newer one fills anew."""
+        """Collect the words of what a turn states of the slots that a newer one fills again."""
         slots = {each.slot for each in self.view.stated(newer)}
         changed = (words_of(each) for each in self.view.stated(older) if each.slot in slots)
         return {word for words in changed for word in words}
