@@ -2,14 +2,18 @@
 
     python -m bench.service.neighbours [--rounds 5] [--seconds 6] [--rate 100] [--broker 127.0.0.1:9092]
 
-Two memories on one broker, with a worker each.  In each round, neighbours of one partition are asked in four phases:
+Two memories on one broker, with a worker each.  In each round, neighbours of one partition are asked in five phases:
 
-    calm      nothing else happens                        after   the same flood, where that graph is now
-    flooded   a graph of their partition takes turns      calm    once more
+    calm        nothing else happens
+    elsewhere   a graph that was never their neighbour takes turns, in the other memory
+    flooded     a graph of their partition takes as many
+    after       the same flood, where that graph is now
+    calm again  nothing
 
-Between the phases, `emgas admin graph move` moves the graph, and back.  Rounds alternate because other programs may use
-the machine as well.  Reported as one line of JSON: ms of the answers by phase, and how many times those of the calm
-their 99th percentile takes, in the round in the middle.
+After `flooded`, `emgas admin graph move` moves the graph, and at the end it comes back.  Rounds alternate because other
+programs may use the machine as well.  Reported as one line of JSON: ms of the answers by phase, and how many times
+those of the calm and of `elsewhere` their 99th percentile takes, in the round in the middle.  Where all of this shares
+one machine, a flood anywhere takes its cores: what the move leaves behind is what `after` takes beside `elsewhere`.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import AsyncExitStack
 from itertools import count
 from pathlib import Path
@@ -37,11 +41,11 @@ from emgas.wire import partition_of
 from streams.transport import select
 
 PARTITIONS = 4
-BUSY = "busy"
+BUSY, STRANGER = "busy", "stranger"
 NEIGHBOURS = 3
 TURNS = 60  # of each neighbour
 QUESTIONS = 12.0  # a second
-PHASES = ("calm", "flooded", "after", "calm again")
+PHASES = ("calm", "elsewhere", "flooded", "after", "calm again")
 WORDS = [first + second for first in ["kettle", "garden", "museum", "violin", "harbour"] for second in "abcdefghij"]
 
 
@@ -65,28 +69,31 @@ class FloodedPartition:
         self._here, self._there = here, there
         self._seconds, self._rate = seconds, rate
         self._graphs = neighbours()
-        self._flood = _turns(BUSY)
+        self._floods = {graph: _turns(graph) for graph in (BUSY, STRANGER)}
         self._chance = random.Random(1)
 
     async def prepare(self) -> None:
         """Let all graphs live."""
-        for graph in (*self._graphs, BUSY):
-            turns = _turns(graph) if graph != BUSY else self._flood
+        for graph in (*self._graphs, BUSY, STRANGER):
+            memory = self._there.memory if graph == STRANGER else self._here.memory
+            turns = self._floods.get(graph) or _turns(graph)
             for _ in range(TURNS):
-                await self._here.memory.record(next(turns))
+                await memory.record(next(turns))
 
     async def round(self) -> dict[str, list[float]]:
         """Ask in each phase; return ms of the answers."""
-        took = {"calm": await self._asked(None), "flooded": await self._asked(self._here.memory)}
+        took = {"calm": await self._asked()}
+        took["elsewhere"] = await self._asked(self._flooded(self._there.memory, STRANGER))
+        took["flooded"] = await self._asked(self._flooded(self._here.memory, BUSY))
         await self._move(self._here, self._there)
-        took["after"] = await self._asked(self._there.memory)
-        took["calm again"] = await self._asked(None)
+        took["after"] = await self._asked(self._flooded(self._there.memory, BUSY))
+        took["calm again"] = await self._asked()
         await self._move(self._there, self._here)
         return took
 
-    async def _asked(self, flooded: MemoryClient | None) -> list[float]:
+    async def _asked(self, flooding: Coroutine[Any, Any, None] | None = None) -> list[float]:
         """Ask the neighbours for as long as a phase takes, each at a moment of its own."""
-        flood = asyncio.create_task(self._flooded(flooded)) if flooded is not None else None
+        flood = asyncio.create_task(flooding) if flooding is not None else None
         until, asked = time.perf_counter() + self._seconds, list[asyncio.Task[float]]()
         while time.perf_counter() < until:
             asked.append(asyncio.create_task(self._took(self._chance.choice(self._graphs))))
@@ -101,12 +108,12 @@ class FloodedPartition:
         await self._here.memory.query(graph, " ".join(self._chance.choices(WORDS, k=3)))
         return 1000 * (time.perf_counter() - started)
 
-    async def _flooded(self, memory: MemoryClient) -> None:
-        """Send turns to the graph, so many a second, and wait for them."""
+    async def _flooded(self, memory: MemoryClient, graph: str) -> None:
+        """Send turns to a graph, so many a second, and wait for them."""
         started, sent = time.perf_counter(), list[asyncio.Task[Any]]()
         for number in range(round(self._rate * self._seconds)):
             await asyncio.sleep(started + number / self._rate - time.perf_counter())
-            sent.append(asyncio.create_task(memory.record(next(self._flood))))
+            sent.append(asyncio.create_task(memory.record(next(self._floods[graph]))))
         for each in sent:
             if (outcome := await each).status != "accepted":
                 raise RuntimeError(f"a turn of the flood was {outcome.status}: {outcome.reason}")
@@ -126,10 +133,20 @@ def described(rounds: list[dict[str, list[float]]]) -> dict[str, Any]:
     report: dict[str, Any] = {"rounds": len(rounds), "load": round(os.getloadavg()[0], 1)}
     for phase in PHASES:
         took = [each for one in rounds for each in one[phase]]
-        p99 = round(statistics.median(_p99(one[phase]) for one in rounds), 1)
-        times = statistics.median(_p99(one[phase]) / _p99([*one["calm"], *one["calm again"]]) for one in rounds)
-        report[phase] = {"n": len(took), "p50": round(statistics.median(took), 1), "p99": p99, "times": round(times, 2)}
+        report[phase] = {
+            "n": len(took),
+            "p50": round(statistics.median(took), 1),
+            "p99": round(statistics.median(_p99(one[phase]) for one in rounds), 1),
+            "times_calm": _times(rounds, phase, "calm", "calm again"),
+            "times_elsewhere": _times(rounds, phase, "elsewhere"),
+        }
     return report
+
+
+def _times(rounds: list[dict[str, list[float]]], phase: str, *others: str) -> float:
+    """Return how many times the 99th percentile of others a phase takes, in the round in the middle."""
+    beside = [_p99([each for other in others for each in one[other]]) for one in rounds]
+    return round(statistics.median(_p99(one[phase]) / p99 for one, p99 in zip(rounds, beside, strict=True)), 2)
 
 
 async def measured(broker: str, directory: Path, rounds: int, seconds: float, rate: float) -> dict[str, Any]:
