@@ -69,10 +69,11 @@ def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) 
     turns = np.bincount(mentions.word, mentions.share >= 1, len(words)).astype(np.int64)
     rarest = np.log1p(2 * upto + 1)
     rarity = np.where(turns > 0, idf(upto, turns), rarest)
-    turn, of, pairs = np.unique(mentions.passage, return_inverse=True, return_counts=True)
-    covered = np.bincount(of, rarity[mentions.word] * mentions.share, len(turn))
+    pairs = np.bincount(mentions.passage, minlength=1)
+    covered = np.bincount(mentions.passage, rarity[mentions.word] * mentions.share, minlength=1)
     if len(named) == 1:
-        covered = covered[inquiry.view.of_turns("speaker", turn) == named[0]]
+        turn = np.flatnonzero(pairs)
+        covered = covered[turn[inquiry.view.of_turns("speaker", turn) == named[0]]]
     met = _met_by_members(inquiry, words, turns, plain)
     unsaid = (turns == 0) & np.array([word not in met for word in words], np.bool_)
     unknown = float(rarity[unsaid].sum()) / max(float(rarity.sum()), 1e-9)
@@ -225,12 +226,13 @@ def _mentions(inquiry: Inquiry, words: list[str], upto: int) -> _Mentions:
     of_word, share = _rows(inquiry, words)
     posted = inquiry.posted
     here = np.flatnonzero((posted.passage < upto) & (of_word[posted.row] >= 0))
-    row = posted.row[here]
-    order = np.lexsort((-np.minimum(posted.times[here], 1) * share[row], posted.passage[here], of_word[row]))
-    here, row = here[order], row[order]
-    mentions = _Mentions(of_word[row], posted.passage[here], np.minimum(posted.times[here], 1) * share[row])
-    first = np.unique(mentions.word * upto + mentions.passage, return_index=True)[1]
-    return _Mentions(mentions.word[first], mentions.passage[first], mentions.share[first])
+    row, passage = posted.row[here], posted.passage[here]
+    word, mentioned = of_word[row], np.minimum(posted.times[here], 1) * share[row]
+    order = np.lexsort((-mentioned, passage, word))
+    mentions = _Mentions(word[order], passage[order], mentioned[order])
+    is_first = np.ones(len(here), np.bool_)
+    is_first[1:] = (mentions.word[1:] != mentions.word[:-1]) | (mentions.passage[1:] != mentions.passage[:-1])
+    return _Mentions(mentions.word[is_first], mentions.passage[is_first], mentions.share[is_first])
 
 
 def _rows(inquiry: Inquiry, words: list[str]) -> tuple[Integers, Floats]:
