@@ -22,6 +22,7 @@ from lab.catalogue import POLICIES
 from processors.lifecycle.steps import in_one_go
 from processors.recall.answer.answer import Answerer, QueriedGraph
 from processors.recall.context.context import ContextPacker, ContextPassage, PackedContext
+from processors.recall.ranking.dense import Embedder
 from state.arrays import Floats
 
 BUDGET: Final = 1000
@@ -44,9 +45,9 @@ class ExaminedMemory:
     answerer: Answerer
 
     @classmethod
-    def of(cls, examined: Examined) -> ExaminedMemory:
-        """Prepare a memory to be asked."""
-        return cls(examined, Answerer(examined.memory.extractor, policies=POLICIES))
+    def of(cls, examined: Examined, embedder: Embedder | None = None) -> ExaminedMemory:
+        """Prepare a memory to be asked, by words alone or with a model, too."""
+        return cls(examined, Answerer(examined.memory.extractor, embedder, POLICIES))
 
     def ask(self, text: str, **options: object) -> ShownContext:
         """Return the product's answer."""

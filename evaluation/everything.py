@@ -85,11 +85,27 @@ HEAD: Final = (
 )
 
 
-def table(results: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, ...]]:
-    """Write the results as rows of a table, with the means over the data sets last."""
-    recalled = {name: result for name, result in results.items() if "silence" in result}
+def table(results: Mapping[str, Mapping[str, Any]], *, changed: bool = False) -> list[tuple[str, ...]]:
+    """Write the results as rows of a table, with the means over the data sets last.
+
+    changed  write those of talk in another form, "zh-dev (long)"
+    """
+    recalled = {name: result for name, result in results.items() if "silence" in result and is_changed(name) == changed}
     rows = [(name, *_cells(result)) for name, result in recalled.items()]
     return [HEAD, *rows, ("**mean**", *_means(list(recalled.values())))]
+
+
+def is_changed(name: str) -> bool:
+    """Return whether a data set is another in a changed form, which its name says in brackets."""
+    return name.endswith(")")
+
+
+def share_in_context(results: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """Return the mean evidence in contexts over the data sets as given, in percent: of the product and of each peer."""
+    recalled = [result for name, result in results.items() if "silence" in result and not is_changed(name)]
+    ours = float(np.mean([result["context_recall"][0] for result in recalled]))
+    gains = {peer: float(np.mean([result["gains"][peer][0] for result in recalled])) for peer in PEERS}
+    return {SUBJECT: ours} | {peer: ours - gain for peer, gain in gains.items()}
 
 
 def _cells(result: Mapping[str, Any]) -> tuple[str, ...]:

@@ -35,16 +35,17 @@ PATIENCE = 60.0  # seconds without an answer until publishing fails
 
 
 async def remember(
-    data: DataSet, settings: WorkerSettings, advance: Advance, ask: Ask | None = None
+    data: DataSet, settings: WorkerSettings, advance: Advance, ask: Ask | None = None, embedder: Path | None = None
 ) -> tuple[list[Examined], float]:
     """Publish the turns of `data`; return its graphs with their questions, and the milliseconds per turn.
 
-    ask  what to do with the memory while its worker runs
+    ask       what to do with the memory while its worker runs
+    embedder  the model by which its worker embeds turns; none by default, whatever the settings name
 
     Raises InvalidMessageError when a turn is refused.
     """
     with tempfile.TemporaryDirectory(prefix="emgas-eval-") as directory:
-        apart = settings.model_copy(update={"broker": None, "data": Path(directory), "embedder": None})
+        apart = settings.model_copy(update={"broker": None, "data": Path(directory), "embedder": embedder})
         async with session(apart, PATIENCE) as connected:
             started = time.perf_counter()
             await _publish(connected, data, advance)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 # Chinese characters, as far as people write words with them: the iteration mark 々 and the zero 〇, Extension A, the
@@ -18,3 +19,10 @@ COMBINING: Final = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     "\u0900-\u0963\u0966-\u0dff\u0e00-\u0eff\u0f00-\u109f\u1780-\u17d3"
 )
+
+_HAN: Final = re.compile(f"[{HAN}]")
+
+
+def is_han(text: str) -> bool:
+    """Return whether a text has Han characters."""
+    return _HAN.search(text) is not None

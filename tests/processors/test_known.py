@@ -241,3 +241,30 @@ def _evidence(question: str) -> Floats:
     view, extraction = GRAPH.view(), EXTRACTOR.of_query(question, NOON)
     terms = find_query_terms(view, extraction, question)
     return find_evidence(Inquiry(view, terms, np.zeros(view.concepts)), extraction, question, view.turns)
+
+
+@pytest.mark.parametrize(
+    ("speaker", "question", "answered"),
+    [
+        ("user", "What happened to the paw of Deirdre's cat?", True),
+        ("user", "Where did Deirdre plant the cherry trees?", True),
+        ("用户", "赵敏把樱桃树种在哪里了？", True),
+        ("user", "Did Deirdre introduce Rodrigo to Wilhelmina?", False),  # only one of them may be the user
+        ("user", "What does Deirdre's accountant charge?", False),  # nobody spoke of an accountant
+        ("Ada", "What happened to the paw of Deirdre's cat?", False),  # the only speaker has another name
+    ],
+)
+def test_a_name_that_nobody_said_may_be_that_of_a_user_without_a_name(
+    speaker: str, question: str, *, answered: bool
+) -> None:
+    said = [text for name, text in TALK if name == "Ada"]
+    said.append("我把樱桃树种在温室后面了。")
+    graph, turns = Graph("ada"), list[TurnRecorded]()
+    for n, text in enumerate(said):
+        for role, by, words in (("user", speaker, text), ("assistant", "AI", "Thank you for telling me.")):
+            there = {"id": f"{role}{n}", "speaker": by, "role": role, "session": f"s{n}", "at": NOON + n * DAY}
+            turns.append(extracted(words, **there, by=EXTRACTOR))
+            graph.fold(turns[-1])
+    memory = QueriedGraph(graph, lambda _, number: turns[number], Position(partition=0, watermark=0, source=0))
+    reply = in_one_go(ANSWERER.answer(build_query(None, None, {"graph": "ada", "text": question}), memory)).reply
+    assert reply.matched == answered

@@ -5,7 +5,7 @@
               holds; a turn of the named speaker, if there is one
     unknown   share of the question's rarity in words that the graph does not know, nor a member of their kind
     strange   1 if one of its words, in the graph's script, is neither known nor related to a known one
-    named     speakers that the question names
+    named     speakers that the question names, a speaker without a name as well (the_user.py)
     missing   1 where it asks for something of a person (my brother's name), and the graph knows nothing of one of them,
               or speaks of both and never near each other (Where does Jen work?), or where it asks how old a person is,
               and no turn that names them, nor the next one, has a number
@@ -26,14 +26,14 @@ from processors.extraction.extractor import Extraction
 from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.query_terms import named_speakers
-from processors.text import chinese_names, tables
-from processors.text.chinese import STANDARD, simplified
+from processors.recall.ranking.silence.the_user import is_chinese_name, names_of_user
+from processors.text import tables
 from processors.text.facts.vocabulary import GROUPS, members
 from processors.text.language import clean
 from processors.text.pronouns.mentions import KIN
 from processors.text.questions.answer_kinds import EVERYDAY, form_of, of_asker
 from processors.text.questions.owned import asks_owned
-from processors.text.scripts import HAN
+from processors.text.scripts import HAN, is_han
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
@@ -43,14 +43,6 @@ SHARED: Final = 2  # signs that a compound has in common with the word that it s
 _NAMED_ZH: Final = tables.lazy(f"[老小阿][{HAN}]|[{HAN}]{{1,2}}(?:总|老师|医生|师傅|经理|姐|哥|叔|姨|婶|阿姨|叔叔)")
 NEARLY: Final = 0.5  # share of a mention from which a relative is the same
 COMPOUND: Final = 0.5  # of a compound's weight in a match: its share of a mention
-
-
-_HAN: Final = tables.lazy(f"[{HAN}]")
-
-
-def is_han(text: str) -> bool:
-    """Return whether a text has Han characters."""
-    return _HAN.search(text) is not None
 
 
 class _Mentions(NamedTuple):
@@ -63,7 +55,8 @@ class _Mentions(NamedTuple):
 
 def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) -> Floats:
     """Compute EVIDENCE of a question among the first `upto` turns of a graph: (e,)."""
-    every, named, plain = _words(inquiry, question), inquiry.terms.named, clean(text)
+    user = names_of_user(inquiry, question)
+    every, named, plain = _words(inquiry, question, user), inquiry.terms.named, clean(text)
     words = _telling(inquiry, question, every, plain)
     mentions = _mentions(inquiry, words, upto)
     turns = np.bincount(mentions.word, mentions.share >= 1, len(words)).astype(np.int64)
@@ -85,8 +78,8 @@ def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) 
     )
     # Who asks is named by "my" too, which tells nothing.
     by_name = len(named_speakers(text, [inquiry.view.speakers[number] for number in named.tolist()]))
-    missing = _is_missing(inquiry, question, every, plain, upto)
-    values = (pairs.max(initial=0), covered.max(initial=0.0) / rarest, unknown, strange, by_name, missing)
+    missing = _is_missing(inquiry, question, every, plain, upto, user=user)
+    values = (pairs.max(initial=0), covered.max(initial=0.0) / rarest, unknown, strange, by_name + len(user), missing)
     return np.array(values, np.float64)
 
 
@@ -103,10 +96,13 @@ def _speaks_han(view: GraphView) -> bool:
     return 2 * sum(map(is_han, words)) > len(words)
 
 
-def _words(inquiry: Inquiry, question: Extraction) -> list[str]:
-    """List the words of a question, by id, without the names of speakers, and the dates that the graph knows."""
+def _words(inquiry: Inquiry, question: Extraction, user: set[str]) -> list[str]:
+    """List the words of a question, by id, without the names of speakers, and the dates that the graph knows.
+
+    user  what may be the name of a speaker who has none (the_user.py)
+    """
     view, terms = inquiry.view, inquiry.terms
-    names = {view.speakers[number].casefold() for number in terms.named}
+    names = {view.speakers[number].casefold() for number in terms.named} | user
     words = [each.id for each in question.concepts if not each.id.startswith("@") and each.id not in names]
     return words + [view.ids[number] for number in terms.dates.tolist()]
 
@@ -144,8 +140,13 @@ def _overlaps(word: str, others: Iterable[str], text: str) -> bool:
     )
 
 
-def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain: str, upto: int) -> bool:
-    """Return whether a question asks for something of a person, and nothing says one of the two, or nearly the same."""
+def _is_missing(
+    inquiry: Inquiry, question: Extraction, words: list[str], plain: str, upto: int, *, user: set[str]
+) -> bool:
+    """Return whether a question asks for something of a person, and nothing says one of the two, or nearly the same.
+
+    user  what may be the name of a speaker who has none (the_user.py)
+    """
     owned = asks_owned(plain)
     if owned is None or not _is_person(owned.owner, inquiry):
         return False
@@ -157,13 +158,15 @@ def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain:
     spoken_of |= inquiry.terms.kinds.keys()
     form = form_of(plain)
     owner, thing = (_concepts_in(question, part.casefold(), form) for part in owned)
+    is_user = of_asker(owned.owner) or bool(owner & user)
+    owner -= user
     if owner and not owner & spoken_of:
         return True
     of_owner = _turns_of(mentions, words, owner)
     if not owned.thing and owner - _speakers(inquiry):
         wanted = inquiry.terms.wants
         return bool(wanted) and not _tells(inquiry, np.concatenate((of_owner, of_owner + 1)), wanted)
-    if not of_asker(owned.owner):
+    if not is_user:
         thing -= owner | EVERYDAY
         of_thing = np.concatenate((_turns_of(mentions, words, thing), _of_members(inquiry, thing)))
         return bool(thing) and not _are_near(inquiry, of_owner, of_thing)
@@ -200,13 +203,7 @@ def _is_person(owner: str, inquiry: Inquiry) -> bool:
     """Return whether the words of an owner name a person, a relative or the asker."""
     if owner[:1].isupper() or of_asker(owner) or owner in KIN or owner.casefold() in _speakers(inquiry):
         return True
-    return _NAMED_ZH.fullmatch(owner) is not None or _is_name(owner)
-
-
-def _is_name(owner: str) -> bool:
-    """Return whether an owner in Han is the name of a person, and nothing else: 何伟, not 何伟半马."""
-    word = simplified(owner)
-    return is_han(owner) and list(chinese_names.cut(word, STANDARD)) == [(word, chinese_names.PERSON)]
+    return _NAMED_ZH.fullmatch(owner) is not None or is_chinese_name(owner)
 
 
 def _tells(inquiry: Inquiry, turns: Integers, wanted: Iterable[str]) -> bool:
