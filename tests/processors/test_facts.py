@@ -165,6 +165,10 @@ def test_a_change_keeps_what_held_before_with_its_evidence() -> None:
         ("Where was I living?", "Ada", ("t0",)),
         ("What is my sister called?", "Ada", ("t2",)),
         ("What is my brother called?", "Ada", None),
+        ("What does Lotte do?", "Ada", ("t2",)),
+        ("What does my sister do now?", "Ada", ("t2",)),
+        ("What does Lotte do on Sundays?", "Ada", None),
+        ("What did Lotte do?", "Ada", None),
     ],
 )
 def test_a_short_question_asks_for_a_slot(question: str, asker: str, turns: tuple[str, ...] | None) -> None:

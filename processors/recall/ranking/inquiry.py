@@ -137,7 +137,7 @@ class Inquiry(Remembers):
         itself = (self.posted.times >= 1) & (self.posted.row < seeds)
         mentions = np.zeros((seeds, len(self.view.session_tokens)), np.bool_)  # marked, as sorting them takes longer
         mentions[self.posted.row[itself], self.posted.session[itself]] = True
-        counts = np.count_nonzero(mentions, axis=1).astype(np.int64)
+        counts: Integers = mentions.sum(axis=1)
         for common in self.common:
             passages, _ = self.view.holders(int(self.terms.seeds[common]))
             bears = np.zeros(len(self.view.session_tokens), np.bool_)

@@ -8,7 +8,7 @@
     keywords  of the conversation that it continues ("and then what did she buy?"), at weight WEAK
     dates     the days and months that it states, or that "last week" means
     speakers  the speakers that it names, at weight SPEAKER: many turns are theirs, so a name says little.  "My" names
-              the asker, if that is known
+              the asker, if that is known; a name that nobody said, the only user if that one has no name
     wants     the kinds of answer it asks for ("@time", "@name", "@number"): they mark turns, they do not spread
     kinds     its words that ask for a kind of thing, each with the members that the graph knows
               (processors/lexicon/hyponyms.py)
@@ -31,11 +31,13 @@ from processors.lexicon.hyponyms import MEMBERS, cues
 from processors.lexicon.query_expansion import Expansion, assigned, shares
 from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.misspellings import find_corrections
-from processors.text import tables
+from processors.text import chinese_names, names, tables
+from processors.text.chinese import STANDARD, simplified
 from processors.text.language import clean
 from processors.text.questions.answer_kinds import asks_now, asks_past, asks_picture, asks_state, of_asker
-from processors.text.scripts import HAN
+from processors.text.scripts import HAN, is_han
 from state.arrays import Floats, Integers
+from state.graph.tables.passage_table import ROLES
 from state.graph.view import GraphView
 
 # Which speakers a question names: a name counts as a whole word; in scripts without spaces, wherever it stands.
@@ -44,6 +46,7 @@ from state.graph.view import GraphView
 _SPACED = r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 
 
+NAMELESS: Final = frozenset(("user", "human", "customer", "client", "me", "用户", "客户", "我"))
 # Words that transcripts give as speakers, because they cut a sentence at its colon.
 _NO_NAMES: Final = frozenset(("", "the", "a", "an", "i", "you", "he", "she", "it", "we", "they", "all"))
 
@@ -52,6 +55,39 @@ def named_speakers(text: str, speakers: Sequence[str]) -> Integers:
     """Find (k,) the positions in `speakers` of those that `text` names, ascending; case and width do not matter."""
     folded = _folded(text)
     return np.array([number for number, name in enumerate(speakers) if _stands_in(_folded(name), folded)], np.int64)
+
+
+def name_of_user(view: GraphView, question: Extraction) -> frozenset[str]:
+    """Return the concept that may be the name of a graph's only user, who has none there: "Where does Jen live?".
+
+    Whoever asks knows the name.  Two such names are two people, and the graph knows nothing of one of them.
+    """
+    people = {each.id for each in question.concepts if view.number(each.id) is None and _is_person(each.label)}
+    is_user = len(people) == 1 and view.once("only user", _only_user) is not None
+    return frozenset(people if is_user else ())
+
+
+def _only_user(view: GraphView) -> int | None:
+    """Return the position in view.speakers of the only one that is no assistant, None if that one has a name."""
+    if NAMELESS.isdisjoint(map(str.casefold, view.speakers)):
+        return None
+    turns = np.arange(view.turns)
+    by_people = view.of_turns("role", turns) != ROLES.index("assistant")
+    speakers: list[int] = np.unique(view.of_turns("speaker", turns)[by_people]).tolist()
+    return speakers[0] if len(speakers) == 1 and view.speakers[speakers[0]].casefold() in NAMELESS else None
+
+
+def _is_person(label: str) -> bool:
+    """Return whether a word, or two, are the name of a person."""
+    if is_han(label):
+        return is_chinese_name(label)
+    return names.listed_kind(label) == "person" or names.is_first_name(label.split(maxsplit=1)[0], inside=True)
+
+
+def is_chinese_name(text: str) -> bool:
+    """Return whether a text in Han is the name of a person, and nothing else: 何伟, not 何伟半马."""
+    word = simplified(text)
+    return is_han(text) and list(chinese_names.cut(word, STANDARD)) == [(word, chinese_names.PERSON)]
 
 
 def speaker_mark(speaker: str) -> str:
@@ -90,6 +126,7 @@ class QueryTerms:
     relatives      what counts in part for one of the k + u words
     dates          (d,) marks of days and months
     speakers       (s,) marks of the speakers named; named: (s,) their positions in view.speakers
+    user           what may be the name of the only user, who has none in the graph
     wants          subset of WANTED
     now, past      whether it asks how things are now or stand at all, or how they once were
     pictures       whether it asks for a photo
@@ -103,6 +140,7 @@ class QueryTerms:
     dates: Integers
     speakers: Integers
     named: Integers
+    user: frozenset[str]
     wants: frozenset[str]
     now: bool
     past: bool
@@ -129,9 +167,11 @@ def find_query_terms(
     """
     plain = clean(text)
     named = named_speakers(f"{text} {asker}" if of_asker(plain) else text, view.speakers)
-    names = {view.speakers[number].casefold() for number in named}
+    if user := name_of_user(view, question):
+        named = np.union1d(named, [view.once("only user", _only_user)]).astype(np.int64)
+    names_here = user.union(view.speakers[number].casefold() for number in named)
     ids = [concept.id for concept in question.concepts]
-    words = [name for name in ids if not name.startswith("@") and name not in names]
+    words = [name for name in ids if not name.startswith("@") and name not in names_here]
     numbers = {number: 1.0 for name in words if (number := view.number(name)) is not None}
     seeds = {
         **numbers,
@@ -155,6 +195,7 @@ def find_query_terms(
         dates=dates,
         speakers=speakers,
         named=named,
+        user=user,
         wants=frozenset(ids).intersection(ANSWER_MARKS),
         now=asks_now(plain) or (few and not dates.size and asks_state(plain)),
         pictures=asks_picture(plain),

@@ -32,6 +32,8 @@ _NOW: Final = tables.lazy(
     r"\b(?:right now|now|at the moment|at present|these days|nowadays|currently|again|by the way)\b"
 )
 _OWNED: Final = "'s "
+# "What does Ada do?" asks for her job; with more behind it ("do on Sundays") it asks for something else.
+_DOES: Final = tables.lazy(r"^what do(?:es)? (?P<who>[^?]{1,40}?) do(?: now| for work)?\W*$")
 
 
 class SlotQuestion(NamedTuple):
@@ -44,7 +46,7 @@ class SlotQuestion(NamedTuple):
 
 def slot_question(cards: Cards, question: str, asker: str = "") -> SlotQuestion | None:
     """Return which slot a short question asks for; None if it asks for no slot that is filled."""
-    low = _NOW.sub("", question.casefold())
+    low = _DOES.sub(r"job of \g<who>", _NOW.sub("", question.casefold()))
     words = [word for word in low.split() if word not in _ARTICLES]
     if len(words) > MOST_WORDS or len(_HAN.findall(low)) > MOST_HAN:
         return None

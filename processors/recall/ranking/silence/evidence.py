@@ -5,7 +5,7 @@
               holds; a turn of the named speaker, if there is one
     unknown   share of the question's rarity in words that the graph does not know, nor a member of their kind
     strange   1 if one of its words, in the graph's script, is neither known nor related to a known one
-    named     speakers that the question names, a speaker without a name as well (the_user.py)
+    named     speakers that the question names
     missing   1 where it asks for something of a person (my brother's name), and the graph knows nothing of one of them,
               or speaks of both and never near each other (Where does Jen work?), or where it asks how old a person is,
               and no turn that names them, nor the next one, has a number
@@ -25,8 +25,7 @@ import numpy as np
 from processors.extraction.extractor import Extraction
 from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.inquiry import Inquiry
-from processors.recall.ranking.query_terms import named_speakers
-from processors.recall.ranking.silence.the_user import is_chinese_name, names_of_user
+from processors.recall.ranking.query_terms import is_chinese_name, named_speakers
 from processors.text import tables
 from processors.text.facts.vocabulary import GROUPS, members
 from processors.text.language import clean
@@ -55,8 +54,7 @@ class _Mentions(NamedTuple):
 
 def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) -> Floats:
     """Compute EVIDENCE of a question among the first `upto` turns of a graph: (e,)."""
-    user = names_of_user(inquiry, question)
-    every, named, plain = _words(inquiry, question, user), inquiry.terms.named, clean(text)
+    every, named, plain = _words(inquiry, question), inquiry.terms.named, clean(text)
     words = _telling(inquiry, question, every, plain)
     mentions = _mentions(inquiry, words, upto)
     turns = np.bincount(mentions.word, mentions.share >= 1, len(words)).astype(np.int64)
@@ -78,8 +76,9 @@ def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) 
     )
     # Who asks is named by "my" too, which tells nothing.
     by_name = len(named_speakers(text, [inquiry.view.speakers[number] for number in named.tolist()]))
-    missing = _is_missing(inquiry, question, every, plain, upto, user=user)
-    values = (pairs.max(initial=0), covered.max(initial=0.0) / rarest, unknown, strange, by_name + len(user), missing)
+    by_name += len(inquiry.terms.user)
+    missing = _is_missing(inquiry, question, every, plain, upto)
+    values = (pairs.max(initial=0), covered.max(initial=0.0) / rarest, unknown, strange, by_name, missing)
     return np.array(values, np.float64)
 
 
@@ -96,13 +95,10 @@ def _speaks_han(view: GraphView) -> bool:
     return 2 * sum(map(is_han, words)) > len(words)
 
 
-def _words(inquiry: Inquiry, question: Extraction, user: set[str]) -> list[str]:
-    """List the words of a question, by id, without the names of speakers, and the dates that the graph knows.
-
-    user  what may be the name of a speaker who has none (the_user.py)
-    """
+def _words(inquiry: Inquiry, question: Extraction) -> list[str]:
+    """List the words of a question, by id, without the names of speakers, and the dates that the graph knows."""
     view, terms = inquiry.view, inquiry.terms
-    names = {view.speakers[number].casefold() for number in terms.named} | user
+    names = _speakers(inquiry)
     words = [each.id for each in question.concepts if not each.id.startswith("@") and each.id not in names]
     return words + [view.ids[number] for number in terms.dates.tolist()]
 
@@ -140,13 +136,8 @@ def _overlaps(word: str, others: Iterable[str], text: str) -> bool:
     )
 
 
-def _is_missing(
-    inquiry: Inquiry, question: Extraction, words: list[str], plain: str, upto: int, *, user: set[str]
-) -> bool:
-    """Return whether a question asks for something of a person, and nothing says one of the two, or nearly the same.
-
-    user  what may be the name of a speaker who has none (the_user.py)
-    """
+def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain: str, upto: int) -> bool:
+    """Return whether a question asks for something of a person, and nothing says one of the two, or nearly the same."""
     owned = asks_owned(plain)
     if owned is None or not _is_person(owned.owner, inquiry):
         return False
@@ -158,15 +149,13 @@ def _is_missing(
     spoken_of |= inquiry.terms.kinds.keys()
     form = form_of(plain)
     owner, thing = (_concepts_in(question, part.casefold(), form) for part in owned)
-    is_user = of_asker(owned.owner) or bool(owner & user)
-    owner -= user
     if owner and not owner & spoken_of:
         return True
     of_owner = _turns_of(mentions, words, owner)
     if not owned.thing and owner - _speakers(inquiry):
         wanted = inquiry.terms.wants
         return bool(wanted) and not _tells(inquiry, np.concatenate((of_owner, of_owner + 1)), wanted)
-    if not is_user:
+    if not of_asker(owned.owner):
         thing -= owner | EVERYDAY
         of_thing = np.concatenate((_turns_of(mentions, words, thing), _of_members(inquiry, thing)))
         return bool(thing) and not _are_near(inquiry, of_owner, of_thing)
@@ -194,9 +183,9 @@ def _are_near(inquiry: Inquiry, of_owner: Integers, of_thing: Integers) -> bool:
     return bool((by_owner | np.isin(of_thing, np.concatenate((named, named + 1)))).any())
 
 
-def _speakers(inquiry: Inquiry) -> set[str]:
+def _speakers(inquiry: Inquiry) -> frozenset[str]:
     """Return the names of the speakers that a question names."""
-    return {inquiry.view.speakers[number].casefold() for number in inquiry.terms.named.tolist()}
+    return inquiry.terms.user.union(inquiry.view.speakers[number].casefold() for number in inquiry.terms.named.tolist())
 
 
 def _is_person(owner: str, inquiry: Inquiry) -> bool:
