@@ -32,6 +32,7 @@ from streams.transport.select import connect
 Advance = Callable[[], None]
 Ask = Callable[[MemoryClient], Awaitable[None]]
 PATIENCE = 60.0  # seconds without an answer until publishing fails
+EMBEDDING = 600.0  # the same, where each turn on the way is embedded
 
 
 async def remember(
@@ -46,7 +47,7 @@ async def remember(
     """
     with tempfile.TemporaryDirectory(prefix="emgas-eval-") as directory:
         apart = settings.model_copy(update={"broker": None, "data": Path(directory), "embedder": embedder})
-        async with session(apart, PATIENCE) as connected:
+        async with session(apart, EMBEDDING if embedder else PATIENCE) as connected:
             started = time.perf_counter()
             await _publish(connected, data, advance)
             seconds = time.perf_counter() - started

@@ -257,14 +257,40 @@ def _evidence(question: str) -> Floats:
 def test_a_name_that_nobody_said_may_be_that_of_a_user_without_a_name(
     speaker: str, question: str, *, answered: bool
 ) -> None:
-    said = [text for name, text in TALK if name == "Ada"]
-    said.append("我把樱桃树种在温室后面了。")
-    graph, turns = Graph("ada"), list[TurnRecorded]()
-    for n, text in enumerate(said):
-        for role, by, words in (("user", speaker, text), ("assistant", "AI", "Thank you for telling me.")):
-            there = {"id": f"{role}{n}", "speaker": by, "role": role, "session": f"s{n}", "at": NOON + n * DAY}
-            turns.append(extracted(words, **there, by=EXTRACTOR))
-            graph.fold(turns[-1])
+    graph, turns = beside_an_assistant(speaker)
     memory = QueriedGraph(graph, lambda _, number: turns[number], Position(partition=0, watermark=0, source=0))
     reply = in_one_go(ANSWERER.answer(build_query(None, None, {"graph": "ada", "text": question}), memory)).reply
     assert reply.matched == answered
+
+
+def beside_an_assistant(*speakers: str) -> tuple[Graph, list[TurnRecorded]]:
+    """Return a memory of what these people say by turns, each answered by an assistant."""
+    graph, turns = Graph("ada"), list[TurnRecorded]()
+    said = [text for name, text in TALK if name == "Ada"]
+    for n, text in enumerate([*said, "我把樱桃树种在温室后面了。"]):
+        by = speakers[n % len(speakers)]
+        for role, speaker, words in (("user", by, text), ("assistant", "AI", "Thank you for telling me.")):
+            there = {"id": f"{role}{n}", "speaker": speaker, "role": role, "session": f"s{n}", "at": NOON + n * DAY}
+            turns.append(extracted(words, **there, by=EXTRACTOR))
+            graph.fold(turns[-1])
+    return graph, turns
+
+
+@pytest.mark.parametrize(
+    ("speakers", "question", "asker", "named"),
+    [
+        (["Ada"], "What did I plant behind the greenhouse?", "", ["Ada"]),
+        (["Ada"], "我在温室后面种了什么？", "", ["Ada"]),
+        (["user"], "Where are my cherry trees?", "", ["user"]),
+        (["Ada"], "What did you tell me of my cherry trees?", "", []),  # the assistant is asked for its own words
+        (["Ada"], "Which trees grow behind the greenhouse?", "", []),
+        (["Ada", "Bob"], "Where are my cherry trees?", "", []),
+        (["Ada", "Bob"], "Where are my cherry trees?", "Bob", ["Bob"]),
+    ],
+)
+def test_my_means_the_only_person_beside_an_assistant(
+    speakers: list[str], question: str, asker: str, named: list[str]
+) -> None:
+    view = beside_an_assistant(*speakers)[0].view()
+    terms = find_query_terms(view, EXTRACTOR.of_query(question, NOON), question, asker)
+    assert [view.speakers[number] for number in terms.named.tolist()] == named

@@ -8,7 +8,7 @@
     keywords  of the conversation that it continues ("and then what did she buy?"), at weight WEAK
     dates     the days and months that it states, or that "last week" means
     speakers  the speakers that it names, at weight SPEAKER: many turns are theirs, so a name says little.  "My" names
-              the asker, if that is known; a name that nobody said, the only user if that one has no name
+              the asker, or the only person beside an assistant; so does a name that nobody said, if that one has none
     wants     the kinds of answer it asks for ("@time", "@name", "@number"): they mark turns, they do not spread
     kinds     its words that ask for a kind of thing, each with the members that the graph knows
               (processors/lexicon/hyponyms.py)
@@ -46,6 +46,7 @@ from state.graph.view import GraphView
 _SPACED = r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 
 
+ASSISTANTS: Final = frozenset(("ai", "assistant", "bot", "chatbot", "助手"))
 NAMELESS: Final = frozenset(("user", "human", "customer", "client", "me", "用户", "客户", "我"))
 # Words that transcripts give as speakers, because they cut a sentence at its colon.
 _NO_NAMES: Final = frozenset(("", "the", "a", "an", "i", "you", "he", "she", "it", "we", "they", "all"))
@@ -63,18 +64,18 @@ def name_of_user(view: GraphView, question: Extraction) -> frozenset[str]:
     Whoever asks knows the name.  Two such names are two people, and the graph knows nothing of one of them.
     """
     people = {each.id for each in question.concepts if view.number(each.id) is None and _is_person(each.label)}
-    is_user = len(people) == 1 and view.once("only user", _only_user) is not None
+    user = view.once("only user", _only_user)
+    is_user = len(people) == 1 and user is not None and view.speakers[user].casefold() in NAMELESS
     return frozenset(people if is_user else ())
 
 
 def _only_user(view: GraphView) -> int | None:
-    """Return the position in view.speakers of the only one that is no assistant, None if that one has a name."""
-    if NAMELESS.isdisjoint(map(str.casefold, view.speakers)):
-        return None
+    """Return the position in view.speakers of the only one that is no assistant, None if there are several."""
     turns = np.arange(view.turns)
     by_people = view.of_turns("role", turns) != ROLES.index("assistant")
     speakers: list[int] = np.unique(view.of_turns("speaker", turns)[by_people]).tolist()
-    return speakers[0] if len(speakers) == 1 and view.speakers[speakers[0]].casefold() in NAMELESS else None
+    people = [number for number in speakers if view.speakers[number].casefold() not in ASSISTANTS]
+    return people[0] if len(people) == 1 else None
 
 
 def _is_person(label: str) -> bool:
@@ -115,6 +116,7 @@ MEMBER_WORTH: Final = 0.3  # to a sentence, of a member of the kind that is aske
 SHARED_PART: Final = 0.4  # overlap of two words that share two characters, and neither holds the other
 
 _HAN: Final = tables.lazy(f"[{HAN}]{{2,}}")
+_TO_ASSISTANT: Final = tables.lazy(r"(?i:\byou(?:r|rs)?\b)|[你您]")
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,9 @@ def find_query_terms(
     """
     plain = clean(text)
     named = named_speakers(f"{text} {asker}" if of_asker(plain) else text, view.speakers)
-    if user := name_of_user(view, question):
+    user = name_of_user(view, question)
+    is_own = of_asker(plain) and not asker and not _TO_ASSISTANT.search(plain)
+    if user or (is_own and view.once("only user", _only_user) is not None):
         named = np.union1d(named, [view.once("only user", _only_user)]).astype(np.int64)
     names_here = user.union(view.speakers[number].casefold() for number in named)
     ids = [concept.id for concept in question.concepts]
