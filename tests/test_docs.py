@@ -195,14 +195,11 @@ def test_the_order_of_rooms_is_drawn_as_it_is_tested(layer: str) -> None:
 PHRASES = ("for ever", "anew", "whoever", "what is told", "is told", "of which", "somebody", "nobody", "it is found",
            "lies in", "by itself")  # fmt: skip
 AVOIDED = re.compile(rf"\b(?:{'|'.join(PHRASES)})\b".replace(" ", r"\s+"), re.IGNORECASE)
-PLAIN = tuple(page for page in PAGES if page not in (*DEVELOPER_PAGES, "CHANGELOG.md"))
+PLAIN = tuple(page for page in PAGES if page != "CHANGELOG.md")
 PRODUCT = (
     "emgas", "state", "processors", "replay", "streams", "lab", "gateway", "evaluation", "bench", "emgas_service",
 )  # fmt: skip
 # What is left in each place.  Lower a number when you rewrite some of them; none may rise.
-AT_MOST_IN_PAGES = {
-    "bench/simulation/README.md": 36,
-}  # fmt: skip
 AT_MOST_IN_DOCSTRINGS = {"state": 3, "processors": 1}  # fmt: skip
 REPORTING = {"fail", "warn", "doubt", "warning", "error"}  # functions and log methods that tell a user of a problem
 
@@ -302,7 +299,7 @@ def test_the_grade_tells_easy_sentences_from_hard_ones() -> None:
 
 
 @pytest.mark.parametrize("page", PLAIN)
-def test_a_page_for_everybody_is_in_plain_english(page: str) -> None:
+def test_a_page_is_in_plain_english(page: str) -> None:
     assert phrases([text(page)]) == []
 
 
@@ -315,11 +312,6 @@ def test_the_help_of_every_command_is_in_plain_english() -> None:
 @pytest.mark.parametrize("folder", PRODUCT)
 def test_error_messages_are_in_plain_english(folder: str) -> None:
     assert [each for each in error_messages(folder) if AVOIDED.search(each)] == []
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in (*PLAIN, "CHANGELOG.md")])
-def test_the_pages_get_no_more_of_the_phrases_to_avoid(page: str) -> None:
-    assert len(phrases([text(page)])) <= AT_MOST_IN_PAGES.get(page, 0), "write plainly; see PHRASES"
 
 
 @pytest.mark.parametrize("folder", PRODUCT)
