@@ -15,6 +15,9 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
+from emgas.messages.filters import Filter
+from emgas.messages.queries import Query
+from emgas.messages.requests import FailureCode
 from emgas.messages.settings.modes import Mode
 from processors.recall.ranking.weights import FEATURES, FLOW_EDGES
 from state.events.events import KINDS
@@ -163,6 +166,20 @@ def test_the_tables_of_features_have_those_of_the_code() -> None:
 def test_the_table_of_retrievers_has_every_mode() -> None:
     listed = ROW.findall(section("lab/README.md", "Retrievers"))
     assert sorted([*listed, "inject"]) == sorted(get_args(Mode))  # inject is the default retriever with a threshold
+
+
+def test_the_tables_of_the_wire_have_every_failure_and_every_field_of_a_filter() -> None:
+    failures = section("docs/wire.md", "Ask a question").partition("| failure code |")[2]
+    assert sorted(first_cells(failures)) == sorted(get_args(FailureCode))
+    options, _, filters = section("docs/wire.md", "Fields of a query").partition("| field of `only` |")
+    assert sorted(first_cells(filters)) == sorted(Filter.model_fields)
+    assert first_cells(options) <= set(Query.model_fields)
+
+
+def first_cells(table: str) -> set[str]:
+    """Return the names in backticks in the first column of tables."""
+    cells = re.findall(r"^\| (`[^|]*`) \|", table, re.MULTILINE)
+    return {name for cell in cells for name in re.findall(r"`([\w-]+)`", cell)}
 
 
 def section(page: str, title: str) -> str:
