@@ -117,10 +117,41 @@ def test_every_command_is_on_a_page(command: str) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_on_a_page_is_one(page: str) -> None:
     groups = {" ".join(command.split()[:n]) for command in COMMANDS for n in (2, 3)}
-    former = {*Commands.aliases, "publish"} if page in ("CHANGELOG.md", "docs/sources.md") else set()
+    former = {*Commands.aliases, "publish"} if page == "CHANGELOG.md" else set()
     typed = re.findall(r"(?:^|`)(emgas [a-z][a-z-]*(?: [a-z][a-z-]*)?(?: [a-z][a-z-]*)?)", text(page), re.MULTILINE)
     unknown = {line for line in typed if line.split()[1] not in former and not is_command(line, groups)}
     assert unknown == set()
+
+
+OPTIONS = {
+    " ".join(("emgas", *words)): {
+        "--help",
+        *(name for each in command.params for name in (*each.opts, *each.secondary_opts)),
+    }
+    for words, command in commands()
+}
+EXAMPLE = "--your-setting"  # of a page that says how to add one
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "CHANGELOG.md"])
+def test_every_option_of_a_command_on_a_page_is_one(page: str) -> None:
+    typed = re.findall(r"^(?:\$ )?(emgas .*)$", text(page), re.MULTILINE) + re.findall(r"`(emgas [^`]*)`", text(page))
+    assert {f"{command} {option}" for command, option in unknown_options(typed)} == set()
+
+
+def unknown_options(typed: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield (command, option) of each option in typed lines that its command does not have."""
+    for line in typed:
+        words = re.sub(r'"[^"]*"', "…", line).partition(" #")[0].partition(" | ")[0].split()
+        command = next((" ".join(words[:n]) for n in (4, 3, 2) if " ".join(words[:n]) in OPTIONS), None)
+        options = {word.partition("=")[0] for word in words if re.match(r"--[a-z]", word)} - {EXAMPLE}
+        yield from ((command, option) for option in sorted(options) if command and option not in OPTIONS[command])
+
+
+def test_an_option_that_a_command_lacks_is_found_on_a_page() -> None:
+    assert [*unknown_options(["emgas query ada --mode path --explain  # --top", 'emgas query ada "--mode"'])] == [
+        ("emgas query", "--mode")
+    ]
 
 
 def is_command(line: str, groups: set[str]) -> bool:
