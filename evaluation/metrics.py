@@ -1,4 +1,4 @@
-"""The metrics of one ranking against one question's evidence.  docs/recall.md describes the same.
+"""The metrics of one ranking against one question's evidence.
 
 As turns are listed, best first:
 R@k                       share of the evidence among the first k

@@ -16,10 +16,3 @@ def test_the_costs_on_the_page_are_computed() -> None:
     text = PAGE.read_text("utf-8")
     assert "\n".join(table(MEASURED_COSTS)) in text
     assert cpu_line(MEASURED_COSTS) in text
-
-
-def test_the_bytes_on_the_page_are_those_that_were_measured() -> None:
-    text = " ".join(PAGE.read_text("utf-8").split())
-    plain, alone, eight, many = MEASURED_COSTS["event_bytes_by_batch"].values()
-    assert f"{plain} bytes in `events` uncompressed, {alone} written alone, {eight} in batches of eight" in text
-    assert f"and {many} in batches of 64" in text

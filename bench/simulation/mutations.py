@@ -251,63 +251,109 @@ def _behind(self: Partitions, partition: int, watermark: int, offset: int) -> bo
 
 
 _UNWATCHED: list[Patch] = [(Partitions, "check", _check_nothing)]  # else what it mends is not missed
-WITHOUT: dict[str, list[Patch]] = {
+WITHOUT: dict[str, list[Patch]] = {  # each with what happens without it
+    # a turn whose id is known is recorded again
     "known turn ids": [(TurnDecider, "_existing_text", lambda self, turn, graph: None)],
+    # the fold takes events of an older claim
     "epoch fence": [(LogPosition, "acceptance_of", _judged(epoch=True))],
+    # the fold takes events in any order
     "sequence": [(LogPosition, "acceptance_of", _judged(seq=True))],
+    # a new owner goes on under the claim before
     "claim": [(PartitionWriter, "claim", _claimed_by_nobody)],
+    # a worker does not look whether it was fenced
     "fencing oneself": [
         (PartitionWriter, "_fold_own", _folded_unseen),
         (PartitionWriter, "_check_owned", lambda self: None),
     ],
+    # what others wrote is not folded before an own event
     "catching up": [(PartitionWriter, "_catch_up", _nothing)],
+    # a log that shows an old end is believed
     "old end noticed": [(PartitionWriter, "_check_shown", _nothing)],
+    # appends count before they are acknowledged
     "ack wait": [(ProducedLog, "append", _sent_only)],
+    # an owner goes on behind what the log lost, a store is compared with one record
     "log still the same": [
         (partition_writer, "check_same", lambda head, record: None),
         (partition_folds, "folded_from", _last_alone),
         *_UNWATCHED,
     ],
+    # an owner does not read the record before its own, by a new route or for a claim
     "record before read back": [(PartitionWriter, "_check_there", _nothing)],
+    # a delivered turn counts as the next one
     "turns in order": [(TurnProcessor, "_consecutive", _all_at_once)],
+    # a partition that is given up keeps its place in the queue
     "room given back": [(TurnProcessor, "drop", _dropped)],
+    # turns that were not delivered are not read
     "holes filled": [(TurnProcessor, "_fill", _nothing)],
+    # expired turns are skipped without an event
     "lost turns told": [(source, "record_loss", _nothing)],
+    # `turns` is known by its name alone
     "topic id": [(source, "claim", _claimed_by_place), (source, "is_claimed", _always)],
+    # recovery folds over records that it did not get
     "only the next record": [(Partitions, "_is_next", _behind)],
+    # any store counts as a store of this log
     "store checked": [(Partitions, "_check", _check_nothing), *_UNWATCHED],
+    # a store that does not match the log is not set aside
     "store set aside": [(Partitions, "_set_aside", lambda self, partition, why: None)],
+    # unreadable records are skipped without an operator
     "garbage halts": [(Partition, "fold", _fold_over)],
+    # any halt ends the worker
     "halting alone": [(ownership, "halts_alone", lambda error: False)],
+    # a store that stays open over a rebalance is not compared, and a claim reads nothing back
     "open stores checked": [
         (Partitions, "hold", _assign_unchecked),
         (PartitionWriter, "_check_there", _nothing),
         *_UNWATCHED,
     ],
+    # a record's key need not be its graph
     "keys checked": [(command_handler, "check_place", lambda *state, partitions: None)],
+    # a second failure at one record is raised
     "one record, one outcome": [(CommandHandler, "decide", _decided_once)],
+    # a record that fails once is rejected
     "second try": [(CommandHandler, "decide", _decided_at_first)],
+    # no dead letter is written
     "dead letters": [(MessageSender, "dead_letter", _nothing)],
+    # dead letters are written whole
     "dead letters cut": [(sender, "_size", _kept_whole), (CommandHandler, "redacted", _unsearched)],
+    # no outcome is sent
     "outcomes told": [(TurnProcessor, "_send_outcome", lambda self, decision: None)],
+    # partitions that are given up finish one after the other
     "finished together": [(Ownership, "_settle", _settled_in_turn)],
+    # senders of turns over which a partition failed get no outcome
     "failed turns told": [(TurnProcessor, "take_over", lambda self, failed: None)],
+    # a turn may be said at any time in the future
     "clock clamped": [(HandlerContext, "present", lambda self, arrival: FOREVER_MS)],
+    # a question tells an imported graph the time of day
     "asked in its own time": [(Reinforcement, "_time_of", _time_of_day)],
+    # a tick loads graphs that are not in memory
     "ticks for live graphs": [(WindowTimer, "look_at", _looked_at_all)],
+    # `after` is not waited for
     "waiting for a turn": [(StateWaiter, "until_folded", _nothing)],
+    # a question counts as read when it arrives
     "questions told": [(Redelivery, "hold", _acknowledged_at_once)],
+    # a question that may have been answered reinforces again
     "reinforced once": [(Redelivery, "may_be_again", lambda self, partition, offset: False)],
+    # the worker's clock decides how old a question is
     "age by the log's clock": [(QueryHandler, "_age", _wall_age)],
+    # a new owner does not send changes that the one before did not
     "changes caught up": [(ChangeFeed, "catch_up", _caught_up)],
+    # changes of events that do not count are sent
     "changes judged": [(ChangeFeed, "_accepted", _everything)],
+    # a header may hold any number of digits
     "headers bounded": [(change_feed, "_offset", int)],
+    # a new owner counts only turns that a key still opens
     "turns counted as stored": [(Partition, "_load", _counted_as_it_opens)],
+    # an older value of a key, from a frozen worker, replaces the newer one
     "keys stay destroyed": [(GraphKey, "meet", lambda self, other: other), (KafkaKeys, "mend", KafkaKeys.refresh)],
+    # a subject that may only forget can undo grants and settings
     "rights to undo": [(undo, "holds", _always)],
+    # a branch sends all names of an event in one message
     "names split": [(branch, "_naming", _named_at_once)],
+    # a graph that is leaving, has left or is incomplete takes turns
     "moved graphs fenced": [(command_handler, "check_here", lambda command, placement: None)],
+    # a graph is complete once its last message comes
     "all of it received": [(command_handler, "DECIDERS", {**DECIDERS, Receive: _completed_unseen})],
+    # a graph opens in its new memory before it has left the old one
     "opened once it left": [(command_handler, "DECIDERS", {**DECIDERS, Receive: _opened_when_checked})],
 }
 KEEPING = {

@@ -3,7 +3,7 @@
 With a model of text embeddings (EMGAS_EMBEDDER) the vectors are those that the log holds; without one, tf-idf vectors
 of the words, where what means nearly the same as a word of the question counts in part.  Every passage is compared,
 exactly: an index of nearest neighbours (HNSW) would have to follow every undo and every forgotten turn, for less than
-reading the turns takes (docs/recall.md).  `rerank` orders the best again (rerank.py).
+reading the turns takes.  `rerank` orders the best again (rerank.py).
 """
 
 from __future__ import annotations

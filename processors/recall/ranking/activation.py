@@ -67,7 +67,7 @@ class SpreadingParameters:
 
 
 # D and the single round are what was measured best; further rounds, thresholds and smoothing gained nothing
-# (docs/recall.md).  F and delta have no effect in a single round (seeds hold 1.0); they are set so that raising
+# (evaluation/README.md).  F and delta have no effect in a single round (seeds hold 1.0); they are set so that raising
 # `max_iterations` lets woken nodes fire, whose fan-normalised energies are mostly between 0.001 and 0.1.
 # A link from recall is as strong as a good one from what was said (0.2); without reinforcing queries there is none.
 # Convergence ½ because fan normalisation alone prefers a rare word that stood beside one seed to the name that several

@@ -4,7 +4,7 @@
     idf  = ln(1 + (n − h + ½) / (h + ½)),   n documents, h that hold w
 
 Source: Robertson & Zaragoza 2009, with the idf of Lucene, which is never negative.  k1 and b were tuned on
-conversations (docs/recall.md).  A document is a turn, or a whole session.
+conversations.  A document is a turn, or a whole session.
 """
 
 from __future__ import annotations

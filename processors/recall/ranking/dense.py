@@ -4,7 +4,7 @@
     others   fused[p] = s[p] / max s + 0.6 · r[p] / max r,   r = max(0, z(cos))
 
 Standardising makes models with different ranges of cosines comparable.  With scores that are no log-odds, as BM25's,
-only a similarity above the average counts; the form and 0.6 come from an early study (docs/recall.md).
+only a similarity above the average counts; the form and 0.6 come from an early study.
 
 A model is never downloaded: the caller supplies an Embedder (streams/plugins/embedders.py loads one from a path).  A
 worker with an embedder records the vector of each turn in the log, with the model's name and version (TurnEmbedded in

@@ -24,7 +24,7 @@ otherwise its neighbours would get more for a word than the turn itself.  For th
 with other sessions gets `session` and `coverage` for its own words, scaled by the share of turns that are in company.
 
 The energy of a seed is its idf.  `match`, `inherited`, `session` and `kinds` are divided by √Σ idf, so that a long and
-a short question have the same weight against a turn's own features (features.py).  Experiments: docs/recall.md.
+a short question have the same weight against a turn's own features (features.py).  Experiments: evaluation/README.md.
 
 A term is computed for each turn of a SessionLayout (inquiry.py); the other turns of the layout must not change a bit of
 it.  So rows are added in order (`added`), never by a matrix product, whose order depends on its size.  Each term has an

@@ -185,7 +185,7 @@ def _has_mark(mark: str, turns: TurnColumns) -> Floats:
 # The weights come from a conditional logit (evaluation/fit/fitting.py) over all forms of talk, each with the same
 # weight, rounded; the scale is that of log-odds.  Four were moved by what is measured, where the forms lose
 # nothing: match from 1.6, because passages and notes need it; inherited from 1.3, session from 0.8 and first from 0.1,
-# because a memory of many sessions needs them (docs/recall.md).  Four are set by hand: `dense` at the best of what was
+# because a memory of many sessions needs them.  Four are set by hand: `dense` at the best of what was
 # tried with a model, `latest`, `importance` and `feedback`, as no set of questions asks for them; so are `history` and
 # `pictured`.  Those without flow
 # are fitted in the same way, to the terms that are left.
