@@ -92,7 +92,7 @@ def table(results: Mapping[str, Mapping[str, Any]], *, changed: bool = False) ->
     """
     recalled = {name: result for name, result in results.items() if "silence" in result and is_changed(name) == changed}
     rows = [(name, *_cells(result)) for name, result in recalled.items()]
-    return [HEAD, *rows, ("**mean**", *_means(list(recalled.values())))]
+    return [HEAD, *rows, *([("**mean**", *_means(list(recalled.values())))] if recalled else [])]
 
 
 def is_changed(name: str) -> bool:

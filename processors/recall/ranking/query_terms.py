@@ -8,7 +8,7 @@
     keywords  of the conversation that it continues ("and then what did she buy?"), at weight WEAK
     dates     the days and months that it states, or that "last week" means
     speakers  the speakers that it names, at weight SPEAKER: many turns are theirs, so a name says little.  "My" names
-              the asker, or the only person beside an assistant; so does a name that nobody said, if that one has none
+              the asker, or the only person beside an assistant; so does an unknown name, if that one has none
     wants     the kinds of answer it asks for ("@time", "@name", "@number"): they mark turns, they do not spread
     kinds     its words that ask for a kind of thing, each with the members that the graph knows
               (processors/lexicon/hyponyms.py)
