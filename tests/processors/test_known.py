@@ -14,7 +14,7 @@ from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
 from processors.recall.answer.answer import Answerer, QueriedGraph
 from processors.recall.ranking.inquiry import Inquiry
-from processors.recall.ranking.query_terms import find_query_terms
+from processors.recall.ranking.query_terms import as_named_here, find_query_terms
 from processors.recall.ranking.silence.evidence import EVIDENCE, find_evidence
 from processors.recall.ranking.silence.known import WEIGHTS, Baselines, likelihoods, passage_likelihoods, rounded
 from processors.text.questions.owned import asks_owned
@@ -294,3 +294,12 @@ def test_my_means_the_only_person_beside_an_assistant(
     view = beside_an_assistant(*speakers)[0].view()
     terms = find_query_terms(view, EXTRACTOR.of_query(question, NOON), question, asker)
     assert [view.speakers[number] for number in terms.named.tolist()] == named
+
+
+def test_a_slot_of_the_card_of_a_user_without_a_name_is_asked_for_by_any_name() -> None:
+    view = beside_an_assistant("user")[0].view()
+    for question, asked in (
+        ("What is Deirdre's job?", "What is user's job?"),
+        ("What does the greenhouse need?", "What does the greenhouse need?"),
+    ):
+        assert as_named_here(view, EXTRACTOR.of_query(question, NOON), question) == asked

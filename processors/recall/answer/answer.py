@@ -48,7 +48,7 @@ from processors.recall.ranking.filters import Allowed
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.kinds import KINDS
 from processors.recall.ranking.pronouns import READ, meant_by_pronouns
-from processors.recall.ranking.query_terms import QueryTerms, worth
+from processors.recall.ranking.query_terms import QueryTerms, as_named_here, asker_of, worth
 from processors.recall.ranking.silence.evidence import find_evidence
 from processors.recall.ranking.silence.known import WEIGHTS, Baselines, likelihoods, passage_likelihoods
 from processors.recall.ranking.weights import of_graph
@@ -67,6 +67,7 @@ from processors.recall.retrieval.recall import (
     worth_showing,
 )
 from processors.recall.retrieval.retrieval import retrieve
+from processors.text.language import clean
 from processors.text.questions.answer_kinds import EVERYDAY, LEAST_DEPTH, MOST_DEPTH
 from processors.text.questions.complexity import complexity
 from processors.text.questions.continuations import continuation
@@ -469,7 +470,8 @@ def _slot_question(question: _Question) -> SlotQuestion | None:
     query, graph, asker = question.query, question.graph, question.options.asker
     if not graph.people or not question.is_ranked or query.retriever != "default" or question.options.kind.in_mind:
         return None
-    return slot_question(cards_of(graph), query.text, asker)
+    text = as_named_here(question.view, question.concepts, query.text)
+    return slot_question(cards_of(graph), text, asker)
 
 
 def _evidence_first(question: _Question, recalled: RecallResult, slot_question: SlotQuestion | None) -> RecallResult:
@@ -820,7 +822,7 @@ def _options(query: Query, graph: Graph, extractor: Extractor, now: int, retriev
         spreading=_spreading(query, retriever.spreading),
         rerank=query.rerank or KINDS[query.memory].rerank,
         concepts=query.top_concepts,
-        asker=query.asker or "",
+        asker=asker_of(view, clean(query.text), query.asker or ""),
         passages=max(listed, most_lines(query.budget), 1),  # by the best is judged whether anything answers
         only=only,
         flow=of_graph(graph.weights),

@@ -8,7 +8,8 @@
     keywords  of the conversation that it continues ("and then what did she buy?"), at weight WEAK
     dates     the days and months that it states, or that "last week" means
     speakers  the speakers that it names, at weight SPEAKER: many turns are theirs, so a name says little.  "My" names
-              the asker, or the only person beside an assistant; so does an unknown name, if that one has none
+              the asker, or without one the only person beside an assistant.  If the graph calls that person "user", a
+              name that it does not know means them, too
     wants     the kinds of answer it asks for ("@time", "@name", "@number"): they mark turns, they do not spread
     kinds     its words that ask for a kind of thing, each with the members that the graph knows
               (processors/lexicon/hyponyms.py)
@@ -67,6 +68,23 @@ def name_of_user(view: GraphView, question: Extraction) -> frozenset[str]:
     user = view.once("only user", _only_user)
     is_user = len(people) == 1 and user is not None and view.speakers[user].casefold() in NAMELESS
     return frozenset(people if is_user else ())
+
+
+def as_named_here(view: GraphView, question: Extraction, text: str) -> str:
+    """Return a question with the name that a graph has for its only user, "user", for the one that it does not know."""
+    unknown, user = name_of_user(view, question), view.once("only user", _only_user)
+    labels = [each.label for each in question.concepts if each.id in unknown]
+    if not labels or user is None:
+        return text
+    return re.sub("|".join(map(re.escape, labels)), view.speakers[user], text, flags=re.IGNORECASE)
+
+
+def asker_of(view: GraphView, text: str, asker: str = "") -> str:
+    """Return who asks a clean question of "my": the only person beside an assistant if `asker` is ""; "" if unknown."""
+    if asker or not of_asker(text) or _TO_ASSISTANT.search(text):
+        return asker
+    user = view.once("only user", _only_user)
+    return "" if user is None else view.speakers[user]
 
 
 def _only_user(view: GraphView) -> int | None:
@@ -168,10 +186,9 @@ def find_query_terms(
     weak  words of the conversation that it continues, by number
     """
     plain = clean(text)
+    asker = asker_of(view, plain, asker)
     named = named_speakers(f"{text} {asker}" if of_asker(plain) else text, view.speakers)
-    user = name_of_user(view, question)
-    is_own = of_asker(plain) and not asker and not _TO_ASSISTANT.search(plain)
-    if user or (is_own and view.once("only user", _only_user) is not None):
+    if user := name_of_user(view, question):
         named = np.union1d(named, [view.once("only user", _only_user)]).astype(np.int64)
     names_here = user.union(view.speakers[number].casefold() for number in named)
     ids = [concept.id for concept in question.concepts]

@@ -76,7 +76,8 @@ def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) 
     )
     # Who asks is named by "my" too, which tells nothing.
     by_name = len(named_speakers(text, [inquiry.view.speakers[number] for number in named.tolist()]))
-    by_name += len(inquiry.terms.user)
+    if covered.max(initial=0.0) > 0:  # alone, a name that the graph does not know tells nothing
+        by_name += len(inquiry.terms.user)
     missing = _is_missing(inquiry, question, every, plain, upto)
     values = (pairs.max(initial=0), covered.max(initial=0.0) / rarest, unknown, strange, by_name, missing)
     return np.array(values, np.float64)
