@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from lab.gates import novelty, worth
+from lab.gates.units import units
 from lab.masks import masked
 from lab.rerankers.formulas import HELLO_AGENTS, MOFOX, SIMPLEMEM
 from lab.retrievers import literal, path, ppr, ppr_push, staged, steady_state, subtractive, vector
 from lab.windows.dreams import DREAM
 from lab.windows.fading_links import faded_links
+from lab.windows.links import linked
+from lab.windows.neighbours import related
 from lab.windows.pace import adapted
 from processors.lifecycle.gates import Gate
 from processors.lifecycle.policies import load_nothing
@@ -25,7 +28,13 @@ RERANKERS: Final[Mapping[str, Reranker]] = {each.name: each for each in (HELLO_A
 GATES: Final[Mapping[str, Gate]] = {"novelty": novelty.gate, "worth": worth.gate}
 RENDERERS: Final[Mapping[str, Renderer]] = {"masked": masked}
 WINDOWS: Final[Mapping[str, Window]] = {DREAM.kind: DREAM}
-DECISIONS: Final[Mapping[str, object]] = {"fading-links": faded_links, "pace": adapted}
+DECISIONS: Final[Mapping[str, object]] = {
+    "fading-links": faded_links,
+    "links": linked,
+    "neighbours": related,
+    "pace": adapted,
+    "units": units,
+}
 KINDS: Final[Mapping[str, Mapping[str, object]]] = {
     "retrievers": RETRIEVERS,
     "rerankers": RERANKERS,

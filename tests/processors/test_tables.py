@@ -22,6 +22,7 @@ ROOMS = (
     "processors.text.pronouns",
     "processors.dates",
     "processors.lexicon",
+    "lab.gates",
 )
 TABLES = [
     (room, file.name.removesuffix(".tsv"))
