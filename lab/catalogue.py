@@ -10,8 +10,10 @@ from lab.gates.units import units
 from lab.masks import masked
 from lab.rerankers.formulas import HELLO_AGENTS, MOFOX, SIMPLEMEM
 from lab.retrievers import literal, path, ppr, ppr_push, staged, steady_state, subtractive, vector
+from lab.windows.conversations import CONVERSATION
 from lab.windows.dreams import DREAM
 from lab.windows.fading_links import faded_links
+from lab.windows.leaving import leaving
 from lab.windows.links import linked
 from lab.windows.neighbours import related
 from lab.windows.pace import adapted
@@ -27,9 +29,10 @@ RETRIEVERS: Final[Mapping[str, Retriever]] = {
 RERANKERS: Final[Mapping[str, Reranker]] = {each.name: each for each in (HELLO_AGENTS, SIMPLEMEM, MOFOX)}
 GATES: Final[Mapping[str, Gate]] = {"novelty": novelty.gate, "worth": worth.gate}
 RENDERERS: Final[Mapping[str, Renderer]] = {"masked": masked}
-WINDOWS: Final[Mapping[str, Window]] = {DREAM.kind: DREAM}
+WINDOWS: Final[Mapping[str, Window]] = {each.kind: each for each in (CONVERSATION, DREAM)}
 DECISIONS: Final[Mapping[str, object]] = {
     "fading-links": faded_links,
+    "leaving": leaving,
     "links": linked,
     "neighbours": related,
     "pace": adapted,
