@@ -7,6 +7,7 @@ from typing import Final
 
 from lab.gates import novelty, worth
 from lab.gates.units import units
+from lab.guidance.guide import GUIDE
 from lab.masks import masked
 from lab.rerankers.formulas import HELLO_AGENTS, MOFOX, SIMPLEMEM
 from lab.retrievers import literal, path, ppr, ppr_push, staged, steady_state, subtractive, vector
@@ -20,7 +21,7 @@ from lab.windows.pace import adapted
 from processors.lifecycle.gates import Gate
 from processors.lifecycle.policies import load_nothing
 from processors.lifecycle.window import Window
-from processors.recall.retrieval.policies import Policies, Renderer, Reranker, Retriever
+from processors.recall.retrieval.policies import Guide, Policies, Renderer, Reranker, Retriever
 
 RETRIEVERS: Final[Mapping[str, Retriever]] = {
     module.RETRIEVER.name: module.RETRIEVER
@@ -29,6 +30,7 @@ RETRIEVERS: Final[Mapping[str, Retriever]] = {
 RERANKERS: Final[Mapping[str, Reranker]] = {each.name: each for each in (HELLO_AGENTS, SIMPLEMEM, MOFOX)}
 GATES: Final[Mapping[str, Gate]] = {"novelty": novelty.gate, "worth": worth.gate}
 RENDERERS: Final[Mapping[str, Renderer]] = {"masked": masked}
+GUIDES: Final[Mapping[str, Guide]] = {"guidance": GUIDE}
 WINDOWS: Final[Mapping[str, Window]] = {each.kind: each for each in (CONVERSATION, DREAM)}
 DECISIONS: Final[Mapping[str, object]] = {
     "fading-links": faded_links,
@@ -43,6 +45,7 @@ KINDS: Final[Mapping[str, Mapping[str, object]]] = {
     "rerankers": RERANKERS,
     "gates": GATES,
     "renderers": RENDERERS,
+    "guides": GUIDES,
     "windows": WINDOWS,
     "decisions": DECISIONS,
 }

@@ -23,6 +23,7 @@ ROOMS = (
     "processors.dates",
     "processors.lexicon",
     "lab.gates",
+    "lab.guidance",
 )
 TABLES = [
     (room, file.name.removesuffix(".tsv"))
