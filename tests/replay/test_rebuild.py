@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import random
 import shutil
 import subprocess
@@ -27,7 +25,7 @@ from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.topic_plan import FOR_EVER, TopicPlan
 from tests.support.cli import ROOT
 from tests.support.clocks import NOON
-from tests.support.logs import LogWriter, golden_log, long_log, reader_of
+from tests.support.logs import LogWriter, long_log, reader_of
 
 TOPIC = "emgas.events"
 
@@ -292,39 +290,3 @@ def watermark(path: Path) -> int:
     store.close()
     shutil.rmtree(copy)
     return state.position.watermark
-
-
-# the same everywhere
-
-DIGEST = """
-import asyncio
-from emgas.wire import Record
-from replay.rebuild.rebuild import refold
-from state.store.store import MemoryStore
-from tests.support.logs import ListReader, reader_of
-from tests.support.logs import golden_log, long_log
-for log in (long_log(), golden_log()):
-    reader = ListReader([[Record(offset, 0, None, value) for offset, value in log.records]])
-    print(asyncio.run(refold(reader, 0, log.next_offset, MemoryStore())).digest())
-"""
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"PYTHONHASHSEED": "0"}, {"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "random"},
-        {"NPY_DISABLE_CPU_FEATURES": "AVX2 FMA3 AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL"},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_a_digest_does_not_depend_on_hash_seeds_or_on_the_processor(changes: dict[str, str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", DIGEST],
-        env={**os.environ, **changes}, cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    expected = [asyncio.run(digest_of(log)) for log in (long_log(), golden_log())]
-    assert done.stdout.split() == expected
-
-
-async def digest_of(log: LogWriter) -> str:
-    return (await refold(reader_of(log), 0, log.next_offset, MemoryStore())).digest()

@@ -118,15 +118,6 @@ async def test_a_log_that_cannot_be_read_costs_the_answer_about_the_past_and_not
     assert worker.halted == []
 
 
-async def test_the_past_cannot_be_reinforced() -> None:
-    worker = Answering()
-    await worker.remember("t0")
-    await worker.ask(a_query(as_of=NOW, reinforce=True))
-    (failure,) = await worker.answers()
-    assert (failure["code"], "cannot be reinforced" in failure["message"]) == ("invalid", True)
-    assert len(worker.log.records[HERE]) == 2
-
-
 def neighbour(graph: str) -> str:
     """Return another graph of the same partition."""
     here = partition_of(graph, PARTITIONS)
