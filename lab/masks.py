@@ -25,8 +25,8 @@ from math import sqrt
 from typing import Final, NamedTuple
 
 from emgas.messages.queries import Query
+from lab.gates.clauses import clauses
 from processors.lexicon.hyponyms import MEMBERS
-from processors.text.clauses import clauses
 from processors.text.scripts import HAN
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph

@@ -57,7 +57,9 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("sealing", "slices", "verbs"), ("partition_writer", "turns"), ("change_feed", "command_handler", "source"),
         ("window_timer",), ("turn_processor",),
     ),
-    "lab": (("gates", "masks", "preset_sources", "retrievers", "windows"), ("rerankers",), ("catalogue",)),
+    "lab": (
+        ("gates", "guidance", "preset_sources", "windows"), ("masks", "retrievers"), ("rerankers",), ("catalogue",),
+    ),
     "streams/cli": (("shared",), ("operate",), ("replay",), ("exchange", "memory"), ("groups",), ("main",)),
 }  # fmt: skip
 ALONE = {"gateway": {"emgas", "gateway"}}  # layer: the only ones that it may import, though more lie below it

@@ -24,6 +24,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from emgas.messages.settings.modes import Stage
+from lab.guidance.guide import second_round
 from lab.retrievers import path, ppr
 from lab.retrievers.matching import matched
 from lab.retrievers.seam import ModeInput, ModeResult
@@ -35,7 +36,6 @@ from processors.recall.ranking.filters import Allowed
 from processors.recall.ranking.query_terms import QueryTerms
 from processors.recall.retrieval.policies import DEFAULT_RETRIEVER, RecallRequest, Retriever
 from processors.recall.retrieval.recall import NOTHING, RecallResult, needs
-from processors.recall.retrieval.retrieval import second_round
 from processors.text.questions.complexity import complexity
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView

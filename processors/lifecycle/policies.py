@@ -1,7 +1,8 @@
-"""Policies of a graph's life that the default does without: windows, and decisions of windows, by kind and name.
+"""Policies of a graph's life that the default does without: windows, and further decisions, by kind and name.
 
     windows     further kinds of windows: a Window (window.py)
-    decisions   what a window decides besides: "fading-links" and "pace", as FadingLinks and Pace below
+    decisions   what a window, a turn or a recall decides besides, as the types below: "fading-links", "leaving",
+                "links", "neighbours", "pace", "units"
 
 A setting of the graph turns one on.  It is loaded then, by what the program has registered: no I/O is done here
 (streams/plugins/policies.py).
@@ -31,7 +32,10 @@ class FadedLinks(NamedTuple):
     alone: AbstractSet[int] = frozenset()
 
 
+Linking = Callable[[Graph, Sequence[int]], list[tuple[str, str]]]  # a graph, new passages → concepts to link, by id
+Neighbours = Callable[[Graph, Sequence[str]], list[str]]  # a graph, recalled concepts → those that are strengthened too
 FadingLinks = Callable[[Graph, int], FadedLinks]  # a graph, the end of a decay window (ms) → the links that it takes
+Leaving = Callable[[Graph, int], list[str]]  # a graph, the end of a window (ms) → turns that it archives, by id
 Pace = Callable[[Graph, int], dict[str, int]]  # a graph, turns that leave → fields of the event that closes the window
 
 

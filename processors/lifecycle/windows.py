@@ -6,7 +6,7 @@
                    Where a conversation was ended, however few they are
     dream          tumbling, `dream_every` long, if anything was said in it (lab/windows/dreams.py); off by default
     expiry         ends when the next turn expires (decay/expiry.py)
-    conversation   ended by silence, size or a shift of topic, where a graph wants that (sessions.py)
+    conversation   ended by silence, size or a shift of topic (lab/windows/conversations.py); off by default
 
     for event in due_events(graph, now):      brings a graph up to a time, window by window
         graph.fold(event)                     the next window is decided on the state that this one left
@@ -42,7 +42,6 @@ from processors.lifecycle.consolidation.window import CONSOLIDATION
 from processors.lifecycle.decay.expiry import EXPIRY
 from processors.lifecycle.decay.forgetting import DECAY
 from processors.lifecycle.policies import policy
-from processors.lifecycle.sessions.sessions import CONVERSATION
 from processors.lifecycle.steps import Steps, in_one_go
 from processors.lifecycle.window import Window
 from state.events.events import GraphEvent
@@ -51,9 +50,9 @@ from state.graph.graph import Graph
 from state.graph.tables.decay import NEVER
 
 # Of two windows that end at once, the one that stands first is closed first.
-WINDOWS: Final[dict[str, Window]] = {each.kind: each for each in (EXPIRY, CONVERSATION, DECAY, CONSOLIDATION)}
-# Further kinds, and the setting of a graph that turns each on (policies.py).
-OPTIONAL: Final[Mapping[str, str]] = {"dream": "dream_every"}
+WINDOWS: Final[dict[str, Window]] = {each.kind: each for each in (EXPIRY, DECAY, CONSOLIDATION)}
+# Further kinds, and what of a graph's settings turns each on (policies.py).
+OPTIONAL: Final[Mapping[str, str]] = {"conversation": "ends_sessions", "dream": "dream_every"}
 
 
 def _windows(settings: MemorySettings) -> Iterator[Window]:

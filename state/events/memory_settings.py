@@ -50,6 +50,11 @@ class MemorySettings(AllSettings):
         return bool(self.links_below or self.links_step)
 
     @property
+    def links_besides(self) -> bool:
+        """Return whether a consolidation links more than what was said together."""
+        return bool(self.frequent_linked or self.link_candidates)
+
+    @property
     def counts_units(self) -> bool:
         """Return whether words count as said together by clauses or windows of tokens, not by turns."""
         return bool(self.clauses or self.window_tokens)

@@ -30,8 +30,8 @@ from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
 from emgas.wire import Record
 from processors.extraction.extractor import Extraction, Extractor, Utterance
 from processors.extraction.known_people import with_known_people
-from processors.extraction.units import units
 from processors.lifecycle.gates import Gate, gated
+from processors.lifecycle.policies import policy
 from processors.lifecycle.turns.supersession import superseded
 from processors.recall.answer.perceptual import AttachmentEncoder, encoder_name
 from processors.recall.ranking.dense import Vectors, model_name, vector_of, vectors_of
@@ -430,4 +430,5 @@ def with_gates(
     turn = gated(turn, graph, gate)
     if not settings.counts_units:
         return turn
+    units: Callable[..., list[list[int]]] = policy("decisions", "units")
     return replace(turn, units=units(extractor, text, turn.concepts, tokens=turn.tokens, settings=settings))

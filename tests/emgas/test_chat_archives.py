@@ -79,7 +79,7 @@ def test_a_zip_whose_bytes_were_changed_is_reported() -> None:
 
 def test_a_document_over_the_bound_is_refused_before_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "DOCUMENT_BYTES", 10)
-    for format in ("chatgpt", "telegram", "sharegpt"):
+    for format in ("chatgpt", "telegram", "sharegpt", "locomo"):
         with pytest.raises(InvalidMessageError, match="file: is over 10 bytes"):
             items(orjson.dumps([CHATGPT]), format=format)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from emgas import limits
 from emgas.errors import InvalidMessageError
 from emgas.importers import jsonl, locomo
-from emgas.importers.files import documents, lines
+from emgas.importers.files import lines
 from emgas.importers.registry import FORMATS, BadLine, Item, detect, read
 from emgas.messages.turns import Turn
 from tests.emgas.messages import turns
@@ -237,12 +237,6 @@ def test_a_file_that_is_no_array_is_one_bad_line(raw: bytes) -> None:
     (bad,) = items(raw, "locomo.json", format="locomo")
     assert isinstance(bad, BadLine)
     assert bad.reason.startswith("file: ")
-
-
-def test_an_array_over_the_bound_is_refused_before_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "DOCUMENT_BYTES", 10)
-    with pytest.raises(InvalidMessageError, match="file: is over 10 bytes"):
-        locomo_turns(sample())
 
 
 # ── which format it is ───────────────────────────────────────────────────────────────────────────────────────────────

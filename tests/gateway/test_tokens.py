@@ -22,7 +22,7 @@ from gateway.auth.keys import Keys, read_keys
 from gateway.auth.new_keys import digest
 from gateway.auth.tokens import RETRY_SECONDS, WAITING, Issuer, TokenVerifier
 from gateway.http.errors import BusyError, KeysFileError, NoKeyError, NotAllowedError, TooOftenError
-from tests.support.clocks import PATIENCE, eventually
+from tests.support.clocks import PATIENCE, Clock, eventually
 
 PRIVATE = ec.generate_private_key(ec.SECP256R1())
 STRANGER = ec.generate_private_key(ec.SECP256R1())
@@ -215,7 +215,7 @@ async def test_more_tokens_than_may_wait_are_refused_at_once(file: Path, provide
 
 
 async def test_a_token_with_a_known_key_does_not_wait_for_a_provider_that_hangs(file: Path, provider: Provider) -> None:
-    clock = Clock()
+    clock = Clock(1000.0)
     keys = TokenVerifier(tokens_issuer(file), file.parent, clock)
     provider.answering.set()
     await keys.claims(token())
@@ -232,7 +232,7 @@ async def test_a_token_with_a_known_key_does_not_wait_for_a_provider_that_hangs(
 
 
 async def test_a_fetch_that_failed_is_tried_again_after_half_a_minute(file: Path, provider: Provider) -> None:
-    clock = Clock()
+    clock = Clock(1000.0)
     keys = TokenVerifier(tokens_issuer(file), file.parent, clock)
     provider.answering.set()
     provider.status = 500
@@ -246,7 +246,7 @@ async def test_a_fetch_that_failed_is_tried_again_after_half_a_minute(file: Path
 
 
 async def test_invented_names_of_keys_are_not_asked_for_one_by_one(file: Path, provider: Provider) -> None:
-    clock = Clock()
+    clock = Clock(1000.0)
     keys = TokenVerifier(tokens_issuer(file), file.parent, clock)
     provider.answering.set()
     assert (await keys.claims(token()))["sub"] == "ada"
@@ -257,15 +257,6 @@ async def test_invented_names_of_keys_are_not_asked_for_one_by_one(file: Path, p
     assert provider.requests == 1
     clock.now += RETRY_SECONDS
     assert (await keys.claims(token(key=STRANGER, name="k2")))["sub"] == "ada"
-
-
-class Clock:
-    """Seconds that a test moves."""
-
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def tokens_issuer(file: Path) -> Issuer:

@@ -383,3 +383,13 @@ async def test_a_worker_whose_snapshots_cannot_be_reached_folds_the_log(tmp_path
         assert isinstance(answer, Failure)
         assert "cannot use the snapshots" in answer.message
         assert (await pipeline.memory.record(a_turn("ada", id="t2"))).status == "accepted"
+
+
+def test_a_command_that_shows_the_past_closes_windows_of_installed_packages(tmp_path: Path) -> None:
+    emgas_here(tmp_path, "configure", "ada", "--preset", "soulmem")
+    emgas_here(tmp_path, "add", "ada", "The kettle broke.", "--at", "2025-01-01")
+    emgas_here(tmp_path, "add", "ada", "Tea is sad.", "--at", "2025-03-01")
+    changed = emgas(tmp_path, "replay", "diff", "ada", "--from", "2025-02-01", "--to", "2025-02-15", "--json").json
+    assert len(changed["concepts"]["weaker"]) == 2
+    drawn = ("export", "--graph", "ada", "--format", "gexf", "--out", str(tmp_path / "ada.gexf"))
+    assert emgas(tmp_path, *drawn, "--as-of", "2025-02-15", "--json").json["nodes"] == 5

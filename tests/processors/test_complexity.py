@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.text.moods import depth_of
+from lab.guidance.moods import depth_of
 from processors.text.questions.complexity import complexity, passages, signals
 
 

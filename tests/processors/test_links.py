@@ -15,15 +15,8 @@ from state.events.advice import EdgesRated, Rated
 from state.events.events import TopicChange
 from state.events.extraction_types import Concept, Relation
 from state.graph.graph import Graph
-from tests.support.builders import UNLINKED, concepts_recalled, turn_recorded
+from tests.support.builders import UNLINKED, concepts_recalled, graph_of, turn_recorded
 from tests.support.clocks import DAY, NOON
-
-
-def graph_of(*turns: str) -> Graph:
-    graph = Graph("ada")
-    for number, words in enumerate(turns):
-        graph.fold(turn_recorded(id=f"t{number}", session=f"s{number}", concepts=words, at=NOON + number))
-    return graph
 
 
 def weights(graph: Graph, name: str, strength: float) -> dict[str, float]:

@@ -15,19 +15,12 @@ from processors.lifecycle.steps import in_one_go
 from processors.recall.answer.turn_facts import GraphChangedError
 from processors.recall.reports.picture import AT_ONCE, STRONGEST, draw_picture
 from state.graph.graph import Graph
-from tests.support.builders import turn_recorded
+from tests.support.builders import graph_of, turn_recorded
 from tests.support.clocks import NOON
 
 WORDS = [f"word{n}" for n in range(12)]
 POSITION = Position(partition=0, watermark=0, source=0)
 EXTRACTOR = YakeExtractor()
-
-
-def graph_of(*turns: str) -> Graph:
-    graph = Graph("ada")
-    for number, words in enumerate(turns):
-        graph.fold(turn_recorded(id=f"t{number}", session=f"s{number}", concepts=words, at=NOON + number))
-    return graph
 
 
 def drawn(graph: Graph | None, **options: object) -> Pictured:

@@ -22,6 +22,8 @@ ROOMS = (
     "processors.text.pronouns",
     "processors.dates",
     "processors.lexicon",
+    "lab.gates",
+    "lab.guidance",
 )
 TABLES = [
     (room, file.name.removesuffix(".tsv"))

@@ -17,7 +17,7 @@ from streams.plugins import advisors
 from streams.plugins.advisor_client import BATCH, HOUR, AdvisorClient, Budget, OverBudgetError, estimated_tokens
 from streams.plugins.openai_advisor import ANSWER_BYTES, OpenAIAdvisor, key_in
 from streams.settings import WorkerSettings
-from tests.support.clocks import eventually
+from tests.support.clocks import Clock, eventually
 from tests.support.models import Fault, Items, Says, a_model, answered, each
 
 SOON = 0.2  # seconds until an answer is late, where a test is about that
@@ -31,13 +31,6 @@ def a_name(item: dict[str, Any]) -> dict[str, Any]:
     return {"name": f"About {item['words'][0]}"}
 
 
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 class Counting:
     """What became of what was asked."""
 
@@ -49,7 +42,7 @@ class Counting:
 
 
 def asking(url: str, counted: Counting, *, deadline: float = 20.0, **options: Any) -> AdvisorClient:
-    budget = Budget(options.pop("calls", 100), options.pop("tokens", 10**6), options.pop("now", Clock()))
+    budget = Budget(options.pop("calls", 100), options.pop("tokens", 10**6), options.pop("now", Clock(1000.0)))
     return AdvisorClient(OpenAIAdvisor(url, "tiny", **options), budget, deadline=deadline, count=counted)
 
 
@@ -170,7 +163,7 @@ class Failing:
 async def test_an_advisor_of_somebody_elses_that_fails_gives_no_advice(says: Any, result: str) -> None:
     counted = Counting()
     with pytest.raises(AdviceError):
-        await AdvisorClient(Failing(says), Budget(1, 10**6, Clock()), deadline=20.0, count=counted).ask([theme()])
+        await AdvisorClient(Failing(says), Budget(1, 10**6, Clock(1000.0)), deadline=20.0, count=counted).ask([theme()])
     assert counted.results == [f"name {result}"]
 
 
@@ -191,7 +184,7 @@ async def test_an_answer_that_is_cut_off_by_whoever_asks_is_no_failure_of_the_ad
 
 
 def test_a_budget_holds_for_any_hour() -> None:
-    clock = Clock()
+    clock = Clock(1000.0)
     budget = Budget(2, 1000, clock)
     budget.spend(10)
     clock.now += 600
@@ -206,7 +199,7 @@ def test_a_budget_holds_for_any_hour() -> None:
 
 
 def test_a_budget_holds_for_tokens_and_what_no_hour_has_room_for_is_never_asked() -> None:
-    clock = Clock()
+    clock = Clock(1000.0)
     budget = Budget(100, 1000, clock)
     budget.spend(900)
     with pytest.raises(OverBudgetError):
@@ -231,16 +224,16 @@ def test_tokens_are_reckoned_from_what_is_asked_in_every_script() -> None:
 
 @pytest.mark.source("S2")
 async def test_nobody_advises_unless_one_is_named(tmp_path: Path) -> None:
-    assert advisors.chosen(WorkerSettings(data=tmp_path), Clock()) is None
+    assert advisors.chosen(WorkerSettings(data=tmp_path), Clock(1000.0)) is None
 
 
 async def test_an_advisor_of_yours_is_named_by_where_it_is(tmp_path: Path) -> None:
-    result = advisors.chosen(WorkerSettings(data=tmp_path, advisor=f"{__name__}.Failing"), Clock())
+    result = advisors.chosen(WorkerSettings(data=tmp_path, advisor=f"{__name__}.Failing"), Clock(1000.0))
     assert result is not None
     assert result.name == "failing 1"
     for wrong in (f"{__name__}.Clock", f"{__name__}.Nobody", "nowhere.at.All", "name"):
         with pytest.raises(HaltedError, match="EMGAS_ADVISOR"):
-            advisors.chosen(WorkerSettings(data=tmp_path, advisor=wrong), Clock())
+            advisors.chosen(WorkerSettings(data=tmp_path, advisor=wrong), Clock(1000.0))
 
 
 async def test_a_server_wants_a_model_an_address_and_a_key_that_does_not_go_in_clear(tmp_path: Path) -> None:
@@ -249,16 +242,16 @@ async def test_a_server_wants_a_model_an_address_and_a_key_that_does_not_go_in_c
     assert key_in(key) == "sesame"
     good = {"data": tmp_path, "advisor_model": "tiny", "advisor_key_file": key}
     for url in ("https://example.com/v1", "http://127.0.0.1:8/v1", "http://localhost:8/v1", "http://[::1]:8/v1"):
-        result = advisors.chosen(WorkerSettings(**{**good, "advisor": url}), Clock())
+        result = advisors.chosen(WorkerSettings(**{**good, "advisor": url}), Clock(1000.0))
         assert result is not None
         assert result.name == "tiny / prompts 1"
     for url in ("http://example.com/v1", "ftp://example.com", "https://ada:pw@example.com", "https://"):
         with pytest.raises(HaltedError) as refused:
-            advisors.chosen(WorkerSettings(**{**good, "advisor": url}), Clock())
+            advisors.chosen(WorkerSettings(**{**good, "advisor": url}), Clock(1000.0))
         assert "sesame" not in str(refused.value)
         assert "pw" not in str(refused.value)
     with pytest.raises(HaltedError, match="EMGAS_ADVISOR_MODEL"):
-        advisors.chosen(WorkerSettings(data=tmp_path, advisor="https://example.com/v1"), Clock())
+        advisors.chosen(WorkerSettings(data=tmp_path, advisor="https://example.com/v1"), Clock(1000.0))
     for contents in ("", "two words", "zwei\nzeilen", "schlüssel"):
         key.write_text(contents)
         with pytest.raises(HaltedError, match="EMGAS_ADVISOR_KEY_FILE"):

@@ -21,16 +21,9 @@ from state.errors import DiskFullError
 from state.store.rocksdb import RocksStore
 from streams.cli.operate.worker import Stopping
 from streams.cli.shared import output
-from tests.support.clocks import PATIENCE
+from tests.support.clocks import PATIENCE, Clock
 
 ROOT = Path(__file__).parents[2]
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture(autouse=True)

@@ -7,13 +7,7 @@ import asyncio
 import pytest
 
 from streams.ingest.slices import MOST_YIELDS, SLICE_SECONDS, YIELD_SECONDS, Slices
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.support.clocks import Clock
 
 
 @pytest.mark.parametrize("busy", [1, 4])

@@ -214,3 +214,11 @@ def refolded(events: Iterable[GraphEvent], graph: Graph) -> Graph:
         graph.fold(event)
     graph.settle()
     return graph
+
+
+def graph_of(*turns: str) -> Graph:
+    """Return a graph in which turns of these concepts were said, each in a session of its own."""
+    graph = Graph("ada")
+    for number, words in enumerate(turns):
+        graph.fold(turn_recorded(id=f"t{number}", session=f"s{number}", concepts=words, at=NOON + number))
+    return graph

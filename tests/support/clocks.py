@@ -14,6 +14,16 @@ NOW = 1_700_000_000_000  # ms: the time of day of a handler's clock
 PATIENCE = 120.0  # seconds; only a hanging test ever waits that long
 
 
+class Clock:
+    """A clock that a test moves, in seconds."""
+
+    def __init__(self, now: float = 0.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
 def now() -> int:
     return time.time_ns() // 1_000_000
 

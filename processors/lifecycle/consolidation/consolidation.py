@@ -7,7 +7,7 @@
                  the one that says less is archived, and linked to the other.  Which one that is its length tells, or
                  where a graph wants that (`keep_information`), what its words tell: −Σ log2 (n / N), n of N turns
                  hold the word
-    links        processors/lifecycle/consolidation/candidates.py: none by default
+    links        lab/windows/links.py, for graphs that want them: none by default
 
 Duplicates are counted exactly.  MinHash would spare comparing sets where there is no index; here the postings are one.
 Two turns that share more than a share s of their words share one of the rarest (1 − s) of them too (prefix filtering:
@@ -22,21 +22,22 @@ Forgotten rows may still be in the tables: they are skipped here, because a comp
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from emgas.times import HOUR_MS
-from processors.lifecycle.consolidation.candidates import batch, linked
 from processors.lifecycle.consolidation.themes import topic_changes
 from processors.lifecycle.habits.affinity import LOOKED_THROUGH
+from processors.lifecycle.policies import Linking, policy
 from processors.lifecycle.steps import Steps, in_one_go
 from state.events.events import TopicChange
 from state.graph.graph import Graph
 from state.graph.tables.decay import log2
 
 LEAST_WORDS = 4  # fewer are a greeting, not a statement
+UNTOLD = 50  # percent: the importance of an unrated turn
 COMPARED_AT_ONCE = 256  # pairs of turns, in one step
 CONVERSATION_MS = 12 * HOUR_MS  # further apart, two turns of a session are of two days: many senders have one session
 
@@ -67,7 +68,7 @@ def consolidated_steps(graph: Graph, at: int) -> Steps[Consolidation]:
     compared = batch(graph, [passage for passage in fresh if not archived[passage]])
     active = {passage: fresh[passage] for passage in compared}
     yield
-    links, long_term = linked(graph, compared), _long_term(graph, at)
+    links, long_term = _links(graph, compared), _long_term(graph, at)
     yield
     topics = topic_changes(graph, mentioned)
     yield
@@ -83,6 +84,28 @@ def fresh_passages(graph: Graph) -> list[int]:
         if kept[passage]:
             fresh.append(passage)
     return fresh[::-1]
+
+
+def batch(graph: Graph, fresh: Sequence[int]) -> list[int]:
+    """Pick the new passages that a window compares, in their order: those that matter most, of equals the first."""
+    most = graph.settings.consolidate_batch
+    if not most or len(fresh) <= most:
+        return list(fresh)
+    return sorted(sorted(fresh, key=lambda passage: (-matters(graph, passage), passage))[:most])
+
+
+def matters(graph: Graph, passage: int) -> int:
+    """Return how much a passage matters, percent."""
+    importance = graph.passages.importance[passage]
+    return UNTOLD if importance < 0 else importance
+
+
+def _links(graph: Graph, fresh: Sequence[int]) -> list[tuple[str, str]]:
+    """Decide what is linked besides, where a graph wants that."""
+    if not graph.settings.links_besides:
+        return []
+    linked: Linking = policy("decisions", "links")
+    return linked(graph, fresh)
 
 
 def _words(graph: Graph, passage: int) -> frozenset[int]:

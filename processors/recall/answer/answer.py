@@ -36,7 +36,7 @@ from processors.recall.answer.explanation import explanations, explanations_of_m
 from processors.recall.answer.habits import find_habits
 from processors.recall.answer.people import raised_by_changes, relations_for
 from processors.recall.answer.perceptual import rank_perceived
-from processors.recall.answer.provenance import GuidanceWords, apply_guidance, describe_method, find_guidance_words
+from processors.recall.answer.provenance import UNGUIDED, describe_method
 from processors.recall.answer.relations import find_relations, lets_through, relation_text
 from processors.recall.answer.turn_facts import GraphChangedError, read_turn_facts
 from processors.recall.context.context import ContextPacker, ContextPassage, PackedContext, is_short, most_lines
@@ -54,7 +54,7 @@ from processors.recall.ranking.silence.known import WEIGHTS, Baselines, likeliho
 from processors.recall.ranking.weights import of_graph
 from processors.recall.ranking.working_memory import latest_session
 from processors.recall.retrieval.breadth import ANSWER, Breadth, breadth_of, with_neighbours
-from processors.recall.retrieval.policies import CORE, Policies, Retriever
+from processors.recall.retrieval.policies import CORE, GuidanceWords, Policies, Retriever
 from processors.recall.retrieval.recall import (
     EVEN,
     EVEN_BY_VECTORS,
@@ -340,9 +340,11 @@ def _prepare(answerer: Answerer, query: Query, memory: QueriedGraph, graph: Grap
     extractor, embedder, policies = answerer.extractor, answerer.embedder, answerer.policies
     view, zone, retriever = graph.view(), query.timezone or "UTC", policies.retriever(query.retriever)
     now = wall_clock(graph.clock, zone)  # "last week": seen from the end of what is known
-    guiding = find_guidance_words(query.guidance, view, extractor)
     options = _options(query, graph, extractor, memory.time, retriever)
-    options = replace(options, depth=_depth_of(query, policies, retriever))
+    options, guiding = replace(options, depth=_depth_of(query, policies, retriever)), GuidanceWords()
+    if query.guidance != UNGUIDED:
+        guiding = policies.guide.words(query.guidance, view, extractor)
+        options = policies.guide.options(options, query, guiding, retriever)
     return _Question(
         query=query,
         memory=memory,
@@ -351,7 +353,7 @@ def _prepare(answerer: Answerer, query: Query, memory: QueriedGraph, graph: Grap
         zone=zone,
         concepts=extractor.of_query(query.text, now),
         guiding=guiding,
-        options=apply_guidance(options, query, guiding, retriever),
+        options=options,
         cosine=likeness(view, embedder, query.text) if embedder and retriever.by_vectors else None,
         goes_on=query.retriever == "default" and continuation(query.text) == "alone",
         policies=policies,

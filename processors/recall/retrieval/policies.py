@@ -3,6 +3,7 @@
 Retriever   a way from a question to its passages       RecallRequest ─▶ RecallResult
 Reranker    a formula that orders the best of them again
 Renderer    a way to show a turn other than by its own text
+Guide       what the guidance of a question does
 Policies    all of them, by name; the loader of others is an argument (streams/plugins/policies.py): no I/O here
 """
 
@@ -14,8 +15,8 @@ from functools import cached_property
 from typing import Final, Literal, NamedTuple, cast
 
 from emgas.messages.queries import MemoryKind, Query, Render
-from emgas.messages.settings.modes import Mode, Rerank
-from processors.extraction.extractor import Extraction
+from emgas.messages.settings.modes import Guidance, Mode, Rerank
+from processors.extraction.extractor import Extraction, Extractor
 from processors.lifecycle.policies import load_nothing
 from processors.recall.ranking.activation import DEFAULT, Activation, SpreadingParameters
 from processors.recall.ranking.query_terms import QueryTerms
@@ -109,6 +110,27 @@ class Reranker:
         return self.fetched_episodes or self.fetched if memory == "episodic" else self.fetched
 
 
+@dataclass(frozen=True)
+class GuidanceWords:
+    """The words of a mood and a role: those that the graph knows, and those that it does not."""
+
+    existing: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+class Guide(NamedTuple):
+    """What the guidance of a question does, which says how to search: pure functions.
+
+    words         find the concepts of mood and role
+    options       change the options of a recall
+    second_round  search again with the words of what was found
+    """
+
+    words: Callable[[Guidance, GraphView, Extractor], GuidanceWords]
+    options: Callable[[RecallOptions, Query, GuidanceWords, Retriever], RecallOptions]
+    second_round: Callable[[RecallRequest, Retriever, RecallResult], RecallResult]
+
+
 # A graph, the time in it (ms) and a query → what returns the text of a turn as it is to be shown.
 Renderer = Callable[[Graph, int, Query], Callable[[TurnRecorded], str]]
 
@@ -158,6 +180,11 @@ class Policies:
         if name not in self._renderers:
             self._renderers[name] = cast(Renderer, self._load("renderers", name))
         return self._renderers[name]
+
+    @cached_property
+    def guide(self) -> Guide:
+        """Return what follows guidance.  Raises UnknownPolicyError."""
+        return cast(Guide, self._load("guides", "guidance"))
 
 
 CORE: Final = Policies()

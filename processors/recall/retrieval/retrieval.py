@@ -7,22 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
 
 import numpy as np
 
 from emgas.messages.settings.modes import Stage
 from processors.extraction.extractor import Extraction
 from processors.recall.ranking.archive import SHARE
-from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.succession import current_first
-from processors.recall.retrieval.policies import CORE, Policies, RecallRequest, Reranker, Retriever
+from processors.recall.retrieval.policies import CORE, Policies, RecallRequest, Reranker
 from processors.recall.retrieval.recall import RecallOptions, RecallResult, ranked
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
-
-READ_AGAIN: Final = 8  # of the best passages of a first round, whose words a second one seeks too,
-FURTHER: Final = 8  # so many words at most
 
 
 def retrieve(
@@ -49,30 +44,10 @@ def retrieve(
     request = RecallRequest(view, question, text, wide, cosine)
     result = retriever.retrieve(request)
     if options.rounds > 1 and result.passages:
-        result = second_round(request, retriever, result)
+        result = policies.guide.second_round(request, retriever, result)
     if reranker is not None and result.passages:
         result = reordered(request, reranker, result, options.passages)
     return result
-
-
-def second_round(request: RecallRequest, retriever: Retriever, first: RecallResult) -> RecallResult:
-    """Ask again, seeking weakly what the best passages of the first round hold besides (SEEDS P32)."""
-    further = _further(request, [each.number for each in first.passages[:READ_AGAIN]])
-    weak = (*request.options.weak, *further)
-    result = retriever.retrieve(replace(request, options=replace(request.options, weak=weak)))
-    stage = Stage(name="second-round", found=len(result.passages))
-    return replace(result, stages=(*result.stages, stage))
-
-
-def _further(request: RecallRequest, best: list[int]) -> tuple[str, ...]:
-    """Return the ids of the words outside the question that the best passages hold most, weighted by rarity."""
-    view = request.view
-    _, concept, _ = view.concepts_of_turns(np.array(best, np.int64))
-    words, times = np.unique(concept[~view.marks(concept)], return_counts=True)
-    new = ~np.isin(words, request.meant.words)
-    words, times = words[new], times[new]
-    worth = times * idf(view.turns, view.holding(words))
-    return tuple(view.ids[number] for number in words[np.lexsort((words, -worth))][:FURTHER].tolist())
 
 
 def reordered(request: RecallRequest, reranker: Reranker, result: RecallResult, limit: int | None) -> RecallResult:

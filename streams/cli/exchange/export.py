@@ -172,10 +172,13 @@ def progress(total: int) -> Iterator[Callable[[], None]]:
 
 
 async def _graph_file(out: Path, graph: str, format: str, *, passages: bool, as_of: int | None) -> dict[str, Any]:
+    from processors.lifecycle.policies import register
     from replay.as_of.graph_as_of import graph_at  # here: --help needs none of it
     from replay.graph_export import WRITERS, to_networkx
+    from streams.plugins.policies import load
     from streams.transport.event_topic import reading
 
+    register(load)  # the windows of a graph may be those of a package
     async with reading(output.settings()) as log:
         partition = partition_of(graph, await log.partitions())
         rebuilt = await graph_at(log, partition, graph, as_of=as_of)

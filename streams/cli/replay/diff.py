@@ -65,10 +65,13 @@ def diff(
 
 
 async def _graphs(graph: str, since: int, until: int | None) -> tuple[Graph | None, Graph | None]:
+    from processors.lifecycle.policies import register
     from replay.as_of.graph_as_of import graph_as_of  # here: --help needs none of it
     from replay.as_of.history import history
+    from streams.plugins.policies import load
     from streams.transport.select import readable
 
+    register(load)  # the windows of a graph may be those of a package
     settings = output.settings()
     async with readable(settings) as log:
         partition = partition_of(graph, log.partitions)

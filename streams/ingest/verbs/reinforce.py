@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from emgas.messages.turns import Reinforce
-from processors.recall.ranking.propagation import related
+from processors.lifecycle.policies import Neighbours, policy
 from state.events.events import UNSTAMPED, ConceptsRecalled, DataEvent, MemoryRestored
 from state.graph.graph import Graph
 from state.graph.tables.concept_table import ConceptTable
@@ -48,9 +48,14 @@ def recalled_events(
         graph.settle()  # there may have been no question since the last turns
     table = graph.concepts if graph else ConceptTable()
     faded = [id for id in concepts if id in table.numbers and table.archived[table.numbers[id]]]
-    neighbours = related(graph, concepts) if graph else []
+    neighbours = _neighbours(graph, concepts) if graph and graph.settings.recall_spread else []
     recalled = ConceptsRecalled(**UNSTAMPED, graph=graph_id, at=at, concepts=list(concepts), related=neighbours)
     events: list[RecallEvent] = [recalled]
     if faded or turns:
         events.append(MemoryRestored(**UNSTAMPED, graph=graph_id, at=at, concepts=faded, turns=list(turns)))
     return events
+
+
+def _neighbours(graph: Graph, concepts: Sequence[str]) -> list[str]:
+    related: Neighbours = policy("decisions", "neighbours")
+    return related(graph, concepts)

@@ -1,6 +1,6 @@
 """Find the concepts of a turn that are in one clause, or in one window of tokens, for graphs that count by these.
 
-    clauses   processors/text/clauses.py                                            setting `clauses`        SEEDS P12
+    clauses   lab/gates/clauses.py                                                  setting `clauses`        SEEDS P12
     windows   runs of sentences of `window_tokens` words, each beginning with the last `window_overlap` of the one
               before; only of turns that are longer than a window                   setting `window_tokens`  SEEDS P4
 
@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from lab.gates.clauses import clauses, sentences
 from processors.extraction.extractor import Extractor
-from processors.text.clauses import clauses, sentences
 from processors.text.language import clean
 from state.events.extraction_types import UNITS, Concept
 from state.events.memory_settings import MemorySettings

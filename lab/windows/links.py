@@ -1,4 +1,4 @@
-"""Find concepts that a consolidation links as if they had been recalled together.  All off by default.
+"""Find concepts that a consolidation links as if they had been recalled together.
 
     frequent   the `frequent_linked` words of the highest frequency f = n / T of recalls, with as many of the strongest
                words that are new: what is often in mind goes with what is new, however little the two have to do with
@@ -7,7 +7,7 @@
                (cosine from `link_above`, affinity from `link_confidence`): what tells most of one, and of the
                other.  The source has a model say whether a link is right; here the affinity does        SEEDS M26
 
-What is a new turn: of this window, at most `consolidate_batch` of them, those that matter most first.
+A new turn is one of those that the window compares (processors/lifecycle/consolidation/consolidation.py, `batch`).
 """
 
 from __future__ import annotations
@@ -18,22 +18,14 @@ from typing import Final
 import numpy as np
 
 from emgas.times import DAY_MS
+from processors.lifecycle.consolidation.consolidation import matters
 from processors.lifecycle.habits.affinity import Affinities
 from state.graph.graph import Graph
 
 T_MIN: Final = DAY_MS  # recalls within a day count as at one time
 LOOKED_AT: Final = 64  # turns that hold a word, the latest, among which candidates are looked for
-UNTOLD: Final = 50  # percent: the importance of an unrated turn
 
 Link = tuple[str, str]
-
-
-def batch(graph: Graph, fresh: Sequence[int]) -> list[int]:
-    """Pick the new passages that a window compares, in their order: those that matter most, of equals the first."""
-    most = graph.settings.consolidate_batch
-    if not most or len(fresh) <= most:
-        return list(fresh)
-    return sorted(sorted(fresh, key=lambda passage: (-_matters(graph, passage), passage))[:most])
 
 
 def linked(graph: Graph, fresh: Sequence[int]) -> list[Link]:
@@ -76,7 +68,7 @@ def _alike(graph: Graph, fresh: Sequence[int]) -> Iterator[Link]:
     settings, near = graph.settings, Affinities(graph)
     holders = _holders(graph, {word for passage in fresh for word in near.vector(passage)})
     for passage in fresh:
-        if _matters(graph, passage) < 100 * settings.link_importance:
+        if matters(graph, passage) < 100 * settings.link_importance:
             continue
         others = {other for word in near.vector(passage) for other in holders.get(word, ())} - {passage}
         alike = ((_cosine(near, passage, other), other) for other in others)
@@ -117,9 +109,3 @@ def _telling(graph: Graph, one: int, other: int) -> Iterator[Link]:
 def _is_word(graph: Graph, number: int) -> bool:
     concepts = graph.concepts
     return bool(concepts.alive[number]) and not concepts.archived[number] and not concepts.is_mark[number]
-
-
-def _matters(graph: Graph, passage: int) -> int:
-    """Return how much a passage matters, percent."""
-    importance = graph.passages.importance[passage]
-    return UNTOLD if importance < 0 else importance

@@ -9,8 +9,8 @@ import pytest
 
 from emgas.times import DAY_MS as DAY
 from emgas.times import HOUR_MS as HOUR
-from processors.lifecycle.consolidation.candidates import batch, frequencies, linked
-from processors.lifecycle.consolidation.consolidation import consolidated, fresh_passages
+from lab.windows.links import frequencies, linked
+from processors.lifecycle.consolidation.consolidation import batch, consolidated, fresh_passages
 from processors.lifecycle.windows import due_events
 from processors.recall.ranking.links import recall_links
 from state.events.events import ConceptsRecalled, ConsolidationWindowClosed

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.extraction.units import units
-from processors.text.clauses import clauses
+from lab.gates.clauses import clauses
+from lab.gates.units import units
 from state.events.events import GraphEvent
 from state.events.extraction_types import UNITS
 from state.graph.graph import Graph

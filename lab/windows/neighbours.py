@@ -3,7 +3,7 @@
     on access    `recall_spread` (there .5) of `recall_boost`, one step far, the `recall_related` (there 5) nearest
                  neighbours of each concept by PPMI
 
-Decided once, when the recall is recorded, because the nearest neighbours change later.  Off by default.
+Decided once, when the recall is recorded, because the nearest neighbours change later.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ MOST: Final = 100  # of one recall
 
 def related(graph: Graph, recalled: Sequence[str]) -> list[str]:
     """List the concepts that get a share of the boost of `recalled` ones: first the nearest to the first of those."""
-    if not graph.settings.recall_spread:
-        return []
     view = graph.view()
     woken = [number for name in dict.fromkeys(recalled) if (number := view.number(name)) is not None]
     words = [number for number in woken if not view.marks(np.array([number]))[0]]

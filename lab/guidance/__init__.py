@@ -1,0 +1,1 @@
+"""Guidance: how thoroughly to search, in which mood and for whom."""
