@@ -62,7 +62,7 @@ def named_speakers(text: str, speakers: Sequence[str]) -> Integers:
 def name_of_user(view: GraphView, question: Extraction) -> frozenset[str]:
     """Return the concept that may be the name of a graph's only user, who has none there: "Where does Jen live?".
 
-    Whoever asks knows the name.  Two such names are two people, and the graph knows nothing of one of them.
+    Its asker knows the name.  Of two such names, the graph knows nothing of one.
     """
     people = {each.id for each in question.concepts if view.number(each.id) is None and _is_person(each.label)}
     user = view.once("only user", _only_user)
