@@ -122,7 +122,7 @@ def _cells(result: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _means(results: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     def mean(values: Sequence[float], digits: int = 1) -> str:
-        return f"{np.mean(values):.{digits}f}"
+        return f"{np.mean(values):.{digits}f}" if values else ""
 
     quiet = [result["silence"] for result in results]
     return (

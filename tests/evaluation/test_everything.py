@@ -10,7 +10,7 @@ import pytest
 
 from evaluation.__main__ import data_sets, main
 from evaluation.everything import HEAD, table
-from evaluation.measures import hooks
+from evaluation.measures import hooks, with_model
 from evaluation.questions.labelled import LabelledQuestion
 from evaluation.questions.ordinary import read_ordinary
 
@@ -82,6 +82,34 @@ def test_one_part_is_measured_alone_and_the_other_stays(tmp_path: Path, monkeypa
     stored.write_text('{"talk": {"turns": 4}}', "utf-8")
     assert main([str(tmp_path / "sets"), "--part", "hooks", "--results", str(stored)]) == 0
     assert json.loads(stored.read_text("utf-8"))["talk"].keys() == {"turns", "hooks"}
+
+
+def test_another_form_and_a_model_are_measured_and_written_as_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMGAS_DATA", str(tmp_path / "data"))
+    (tmp_path / "sets").mkdir()
+    (tmp_path / "sets" / "talk.json").write_text(json.dumps([conversation("one")]), "utf-8")
+    words = ["rabbit", "kettle", "choir", "maps"]
+    np.savez(tmp_path / "tiny.npz", words=np.array(words), vectors=np.eye(len(words), dtype=np.float32))
+    stored = tmp_path / "results.json"
+    arguments = [str(tmp_path / "sets"), "--results", str(stored)]
+    assert main([*arguments, "--part", "recall", "--form", "long"]) == 0
+    assert main([*arguments, "--part", "model", "--embedder", str(tmp_path / "tiny.npz")]) == 0
+    results = json.loads(stored.read_text("utf-8"))
+    assert results.keys() == {"talk", "talk (long)"}
+    assert table(results) == [HEAD]
+    assert table(results, changed=True)[1][:2] == ("talk (long)", "2")
+    head, row, means = with_model.table(results)
+    assert head == with_model.HEAD
+    assert (row[0], row[2], row[3][:4]) == ("talk", "100.0", "+0.0")
+    assert len(row) == len(means) == len(head)
+
+
+def test_a_part_with_a_model_needs_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([str(tmp_path), "--part", "model"])
+    assert "--part model needs --embedder" in capsys.readouterr().err
 
 
 def test_what_a_prompt_gets_is_compared_prompt_by_prompt() -> None:
