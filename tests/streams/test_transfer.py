@@ -552,3 +552,30 @@ def test_what_was_erased_between_leaving_and_opening_is_erased_where_it_went_bef
     opened_first, log_there, keys = received([*came, *rest], is_encrypted=True)
     assert set(reasons(log_there)) == {ERASED_THERE.format("ada", known.events)}
     assert digest_of(opened_first) == came[-1]["digest"]
+
+
+def test_a_graph_of_which_all_events_arrived_leaves_without_being_fenced_before() -> None:
+    count = event_count(lived(spoken(), MemoryKeys(), is_encrypted=False)[0])
+    finish = request("move", to="x", phase="finish", hop=1, events=count)
+    there, log = lived([*spoken(), finish, turn("late")], MemoryKeys(), is_encrypted=False)
+    assert reasons(log) == ["graph 'ada' was moved to x: use it there"]
+    assert there.placement("ada") == Placement("left", "x", events=event_count(there), hop=1)
+    back, log = lived([*spoken(), finish, request("move", to="x", phase="cancel")], MemoryKeys(), is_encrypted=False)
+    assert reasons(log) == [LEFT.format("ada", "x")]
+    assert back.graph_ids_with_content() == []
+
+
+def test_a_graph_that_went_on_does_not_leave_unfenced_and_takes_turns() -> None:
+    finish = request("move", to="x", phase="finish", hop=1, events=4)
+    here, log = lived([*spoken(), finish, turn("more")], MemoryKeys(), is_encrypted=False)
+    assert reasons(log) == [GREW.format("ada", event_count(here) - 1, 4)]
+    assert (here.placement("ada"), here.graph_ids_with_content()) == (None, ["ada"])
+
+
+def test_a_graph_whose_move_was_cancelled_does_not_leave_by_a_late_message_of_that_move() -> None:
+    begin, cancel = request("move", to="x", phase="begin", hop=1), request("move", to="x", phase="cancel")
+    count = event_count(lived(spoken(), MemoryKeys(), is_encrypted=False)[0])
+    late = request("move", to="x", phase="finish", hop=1, events=count)
+    here, log = lived([*spoken(), begin, cancel, late], MemoryKeys(), is_encrypted=False)
+    assert reasons(log) == [OVERTAKEN.format("ada", 1, 1)]
+    assert here.graph_ids_with_content() == ["ada"]
