@@ -20,8 +20,10 @@ from state.graph import codec
 from state.partition import Partition
 from state.standing.placement import Placement
 from state.store.store import MemoryStore
+from streams.errors import RefusedError
 from streams.ingest.sealing import Sealer
 from streams.ingest.verbs.transfer import EARLIER, ERASED_HERE, ERASED_THERE, EXISTS, GREW, LEFT, OVERTAKEN, STAYED
+from streams.query.handler import check_answers
 from streams.transport.keys.key_store import MemoryKeys
 from tests.streams.test_any_history import HISTORIES, lived
 from tests.streams.test_every_message import HERE, BoundedLog, account_for
@@ -402,13 +404,31 @@ def test_a_graph_comes_back_to_where_it_left_with_all_that_happened_elsewhere(
     assert refolded.digest() == again.digest()
 
 
+@pytest.mark.parametrize("later", [[], LATER], ids=["same", "more"])
+def test_a_graph_that_comes_back_is_said_to_be_where_it_still_lives_until_it_is_open_here(later: Requests) -> None:
+    begun, before = away(LIVED)
+    _, back = elsewhere(LIVED, later, before.origin)
+    for end in range(len(back)):
+        there, log, _ = received([*begun, *back[:end], turn("t9")], is_encrypted=True)
+        assert reasons(log) == ["graph 'ada' was moved to there: use it there"]
+        restarted = Partition(MemoryStore())
+        restarted.fold_all(log.values(HERE))
+        for placement in (there.placement("ada"), restarted.placement("ada")):
+            with pytest.raises(RefusedError) as refused:
+                check_answers("ada", placement)
+            assert (refused.value.failure.code, refused.value.failure.moved_to) == ("moved", "there")
+    there, log, _ = received([*begun, *back, turn("t9")], is_encrypted=True)
+    assert not reasons(log)
+    check_answers("ada", there.placement("ada"))
+
+
 def test_a_return_is_continued_in_another_life_and_leaves_again() -> None:
     begun, before = away(LIVED)
     header, back = elsewhere(LIVED, LATER, before.origin)
     half = [{**back[0], "events": back[0]["events"][: before.total + 1], "id": "half"}]
     there, log, _ = received([*begun, *half, turn("t9")], is_encrypted=True)
-    assert there.placement("ada") == Placement("receiving", header.origin, events=before.total)
-    assert [reason.split(":")[0] for reason in reasons(log)] == ["graph 'ada' is incomplete"]
+    assert there.placement("ada") == Placement("receiving", header.origin, events=before.total, comes_from="there")
+    assert reasons(log) == ["graph 'ada' was moved to there: use it there"]
     leaves = [request("move", to="there", phase=phase, origin=header.origin) for phase in ("begin", "finish")]
     there, log, _ = received([*begun, *half, *half, *back, *leaves], is_encrypted=True)
     assert not reasons(log)

@@ -44,15 +44,14 @@ def check_here(command: Command, placement: Placement | None) -> None:
         return
     if placement.status in ("left", "receiving") and isinstance(command, Erase) and command.whole:
         return  # what stayed here, or what a cancelled move brought
-    if placement.status == "left":
-        raise ElsewhereError(moved(command.graph, placement.place), placement.place)
+    if (place := placement.went_to) is not None:
+        raise ElsewhereError(moved(command.graph, place), place)
     if placement.status == "leaving":
         raise ElsewhereError(
             f"graph {command.graph!r} is being moved to {placement.place}: send this again in a moment. If the move "
             "was interrupted, run `emgas admin graph move` again to finish it, or with --cancel"
         )
-    if placement.status == "receiving":
-        raise ElsewhereError(incomplete(command.graph))
+    raise ElsewhereError(incomplete(command.graph))
 
 
 def moved(graph_id: str, to: str) -> str:
