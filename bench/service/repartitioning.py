@@ -99,7 +99,7 @@ class Asker:
         self._graph, self._memory, self._there = graph, here.memory, there.memory
 
     async def ask(self, done: asyncio.Event) -> None:
-        """Ask until it is done; who is told that the graph moved asks there from then on."""
+        """Ask until it is done, and where the graph went once an answer names the place."""
         while not done.is_set():
             began = time.monotonic()
             try:
@@ -109,7 +109,7 @@ class Asker:
                 self.answers[error.code] += 1
                 self._memory = self._there if error.code == "moved" else self._memory
             self.waited = max(self.waited, time.monotonic() - began)
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.5)
 
 
 async def measured(broker: str, directory: Path, graphs: int, turns: int) -> dict[str, Any]:

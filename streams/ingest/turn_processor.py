@@ -46,7 +46,7 @@ CACHED_FORECASTS = 4096  # graphs, at most, whose next windows are kept in mind 
 TRANSFERRED_BYTES = 1 << 20  # of messages of transfers whose events are appended together
 OF_A_GRAPH = (GraphEvent, GraphMoved, GraphReceived)
 KEYS_AGAIN_SECONDS = 1.0  # between two tries to make a key
-_TOLD = ("status", "turn", "reason", "redacted", "remains", "moved_to")  # of a decision, in its outcome
+_TOLD = ("status", "turn", "reason", "redacted", "remains", "moved_to", "again")  # of a decision, in its outcome
 PORTIONS_AHEAD = 2  # batches that a pool works on behind the one that is decided
 
 

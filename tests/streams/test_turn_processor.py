@@ -603,6 +603,9 @@ async def test_a_turn_right_behind_the_message_that_fences_its_graph_is_rejected
         await bench.until_done(len(messages) - 1)
     statuses = [sent.message["status"] for sent in bench.sent.to(REPLIES)]
     assert statuses == ["accepted"] * 4 + ["rejected"] + ["accepted"] * 2
+    assert [sent.message.get("again", False) for sent in bench.sent.to(REPLIES)] == [
+        status == "rejected" for status in statuses
+    ]
     graph, beside = bench.state.graph(first), bench.state.graph(other)
     assert graph is not None
     assert beside is not None

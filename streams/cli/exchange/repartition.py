@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from replay.transfer import SortedPartition, Transferred
     from streams.settings import WorkerSettings
 
-FIRST_AT_ONCE, MOST_AT_ONCE = 16, 128  # graphs that leave together
-LONG_PAUSE = 0.8  # seconds without turns, behind which fewer leave together
+FIRST_AT_ONCE, MOST_AT_ONCE = 16, 32  # graphs that leave together
+LONG_PAUSE = 0.6  # seconds without turns, behind which fewer leave together
 FOLDED_AT_ONCE = 4  # graphs between which answers are read
 
 
@@ -90,7 +90,7 @@ async def _repartitioned(source: WorkerSettings, target: WorkerSettings) -> Repa
 
 
 class _Outgoing(NamedTuple):
-    """A graph as it goes: what its receiver must know, its events as a log of their own, and of which version."""
+    """A graph as it goes, at a version: what its receiver must know, and its events as a log of their own."""
 
     version: tuple[object, ...]
     what: Transferred
