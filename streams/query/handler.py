@@ -64,7 +64,7 @@ def check_answers(graph_id: str, placement: Placement | None) -> None:
     if placement is None or placement.answers:
         return
     if (place := placement.went_to) is not None:
-        raise RefusedError("moved", moved(graph_id, place), place)
+        raise RefusedError("moved", moved(graph_id, place, returns=placement.comes_from is not None), place)
     raise RefusedError("unavailable", incomplete(graph_id))
 
 

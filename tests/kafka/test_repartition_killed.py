@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 PARTITIONS = 2
 EACH = 4  # graphs of each partition: they go together, so that at the fifth passage of a step one of them is behind it
 LARGE = 500  # turns of one of them
-DEATHS = [  # graphs pass each step twice, COPY for each message: behind the fifth passage, one of a partition is through
+DEATHS = [  # graphs pass each step twice, COPY for each message: at the fifth passage, one of a partition is through
     f"{MoveStep.COPY}:1",
     f"{MoveStep.COPY}:2",
     f"{MoveStep.VERIFY}:1",
