@@ -20,7 +20,7 @@ it once for all of them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import asdict, astuple, dataclass, field
 from typing import Final, TypeVar
 
@@ -241,6 +241,21 @@ class SortedPartition:
             found.add(graph_event(record.value, self._keys), record)
         return found.survey(self._partition, graph, self._accepted.position.watermark + 1)
 
+    def version(self, graph: str) -> tuple[object, ...]:
+        """Return what changes whenever something happened to a graph, or to its move."""
+        moves = self._moves.get(graph, _Moves())
+        return len(self._records[graph]), moves.hop, moves.has_left, self._origins.get(graph)
+
+    async def outgoing(self, graph: str) -> tuple[Transferred, list[Record]]:
+        """Build what the receiver of a graph must know, and the graph's events as the records of a log of their own."""
+        exported = self.survey(graph)
+        records = [record async for record in self.restamped(exported)]
+        digest = await folded(each_of(records), graph)
+        return (
+            Transferred(graph, exported.origin, exported.events, digest, exported.is_encrypted, exported.hop),
+            records,
+        )
+
     def restamped(self, exported: Survey) -> AsyncIterator[Record]:
         """Yield the graph's events as the records of a log of their own."""
 
@@ -249,6 +264,12 @@ class SortedPartition:
                 yield graph_event(record.value, self._keys), record
 
         return _log_of(_in_clear_of(own(), exported), exported.graph, exported.origin)
+
+
+async def each_of(records: Iterable[Record]) -> AsyncIterator[Record]:
+    """Yield records that are at hand."""
+    for record in records:
+        yield record
 
 
 def restamped(log: LogReader, exported: Survey, name: str | None = None) -> AsyncIterator[Record]:

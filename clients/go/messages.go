@@ -1410,6 +1410,7 @@ type Trend struct {
 //
 // redacted: how many secrets (keys, tokens, passwords) were replaced in the turn's text
 // moved_to: where the graph is now: send it there
+// again: rejected only because the graph is on its way: send the same again in a moment
 type Outcome struct {
 	Kind     string  `json:"kind"`
 	Status   string  `json:"status"`
@@ -1419,6 +1420,7 @@ type Outcome struct {
 	// of a request to forget or erase: what remains
 	Remains  *string  `json:"remains"`
 	MovedTo  *string  `json:"moved_to"`
+	Again    bool     `json:"again"`
 	Position Position `json:"position"`
 }
 

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 When = datetime | str | int  # as emgas.times reads it
 Subject = str | Callable[[], str | None]
+AGAIN_SECONDS = (0.05, 0.1, 0.2, 0.4, 1.25)  # before what came while its graph was on its way is sent again
 A = TypeVar("A", bound=AnswerMessage)
 A_co = TypeVar("A_co", bound=AnswerMessage, covariant=True)
 
@@ -165,7 +166,8 @@ class MemoryClient:
             outcome = await memory.send(Pin(graph="ada", concepts=["kettle"]))
             recap = await memory.send(Recap(graph="ada", limit=3), after=receipt)
 
-        The methods below build the messages that programs send most often.
+        The methods below build the messages that programs send most often.  What comes while its graph is on its way
+        from one memory to another is sent again, for up to two seconds.
 
         request    any message of emgas/messages/; docs/wire.md lists them
         after      for questions to a graph
@@ -173,7 +175,16 @@ class MemoryClient:
         """
         with operation(request):
             record = await self._record(request, after, partition)
-            return _expect(request.answer, await self._open.ask(record, self._seconds(timeout), request.answer))
+            return _expect(request.answer, await self._asked(record, self._seconds(timeout), request.answer))
+
+    async def _asked(self, record: ProducerRecord, seconds: float, expected: type[AnswerMessage]) -> AnswerMessage:
+        """Return the answer to a record.  One that was rejected only for a moment had no effect: it is sent again."""
+        for pause in AGAIN_SECONDS:
+            answer = await self._open.ask(record, seconds, expected)
+            if not (isinstance(answer, Outcome) and answer.again):
+                return answer
+            await asyncio.sleep(pause)
+        return await self._open.ask(record, seconds, expected)
 
     async def publish(self, turn: Turn | Mapping[str, Any], timeout: float | None = None) -> Receipt:
         """Append a turn to the log and return once the log has it, before it is in the graph.  See `record`."""

@@ -42,6 +42,7 @@ class Outcome(AnswerMessage):
 
     redacted  how many secrets (keys, tokens, passwords) were replaced in the turn's text
     moved_to  where the graph is now: send it there
+    again     rejected only because the graph is on its way: send the same again in a moment
     """
 
     kind: Literal["outcome"] = "outcome"
@@ -53,6 +54,7 @@ class Outcome(AnswerMessage):
         None, description="of a request to forget or erase: what remains", exclude_if=lambda remains: remains is None
     )
     moved_to: str | None = Field(None, exclude_if=lambda moved_to: moved_to is None)
+    again: bool = Field(default=False, exclude_if=lambda again: not again)
     position: Position
 
     @classmethod

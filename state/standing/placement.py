@@ -1,6 +1,7 @@
 """Graphs that move from or to another log, and what they accept and answer meanwhile.
 
-    GraphReceived               receiving   takes the events of its origin, and nothing else; answers nothing
+    GraphReceived               receiving   takes the events of its origin, and nothing else; answers nothing, but
+                                            where it is, if it left here and comes back
     GraphReceived {complete}    received    a graph like any other; repeated events of its origin are skipped
     GraphMoved {leaving}        leaving     accepts nothing, and still answers
     GraphMoved {left}           left        accepts and answers nothing: it is elsewhere; it may come back
@@ -31,6 +32,7 @@ class Placement(msgspec.Struct, frozen=True):
     place   the origin of a received graph, or the destination of a leaving one
     origin  of what leaves                  events  of it that were here as it began to come, came, or stay here
     hop     number of its newest move, as far as it is known here
+    comes_from  where a graph went that left here and comes back: it lives there until all of it is here
     """
 
     status: Literal["receiving", "received", "leaving", "left", "stayed"]
@@ -38,6 +40,12 @@ class Placement(msgspec.Struct, frozen=True):
     origin: str | None = None
     events: int = 0
     hop: int = 0
+    comes_from: str | None = None
+
+    @property
+    def went_to(self) -> str | None:
+        """Return where a graph is that left here; None for one that is here, or comes for the first time."""
+        return self.place if self.status == "left" else self.comes_from
 
     @property
     def answers(self) -> bool:
@@ -65,7 +73,7 @@ class Placements:
 
     def apply(self, event: GraphReceived | GraphMoved) -> tuple[bytes, bytes | None]:
         """Apply an event; return the key and value to store."""
-        placement = _placement(event)
+        placement = _placement(event, self._by_graph.get(event.graph))
         if placement is None:
             self._by_graph.pop(event.graph, None)
             return keys.placed_key(event.graph), None
@@ -77,10 +85,12 @@ class Placements:
         return [_line(name, each) for name, each in sorted(self._by_graph.items())]
 
 
-def _placement(event: GraphReceived | GraphMoved) -> Placement | None:
+def _placement(event: GraphReceived | GraphMoved, before: Placement | None) -> Placement | None:
+    if isinstance(event, GraphReceived) and event.complete:
+        return Placement("received", event.origin, events=event.events, hop=event.hop)
     if isinstance(event, GraphReceived):
-        status: Literal["received", "receiving"] = "received" if event.complete else "receiving"
-        return Placement(status, event.origin, events=event.events, hop=event.hop)
+        comes_from = before.went_to if before is not None else None
+        return Placement("receiving", event.origin, events=event.events, hop=event.hop, comes_from=comes_from)
     if event.phase == "stayed" and not event.hop:
         return None  # of a log from before moves were counted
     return Placement(event.phase, event.to, event.origin, event.events, event.hop)

@@ -205,7 +205,7 @@ class CommandHandler:
             check_command(command, arrival, graph)
             check_here(command, self._state.placement(command.graph))
         except ElsewhereError as why:
-            return replaced(rejected(arrival, command, str(why)), moved_to=why.to)
+            return replaced(rejected(arrival, command, str(why)), moved_to=why.to, again=why.to is None)
         except RejectedError as why:
             return rejected(arrival, command, str(why))
         except GraphUnavailableError as why:

@@ -17,14 +17,15 @@ from typing import NamedTuple
 
 from emgas.errors import HaltedError
 from emgas.logs import logger
-from emgas.messages.requests import Outcome
+from emgas.messages.requests import Command, Outcome
+from emgas.messages.transfer import Move, Receive
 from emgas.messages.turns import Reinforce
 from emgas.wire import Record
 from processors.extraction.extractor import Utterance
 from processors.lifecycle.windows import WindowForecast, next_due
 from replay.log import LogReader
 from state.errors import KeysError, KeyStoreError
-from state.events.events import DataEvent
+from state.events.events import DataEvent, GraphEvent, GraphMoved, GraphReceived, SubjectErased
 from state.graph.graph import Graph
 from state.log_position import Draft
 from state.partition import Partition
@@ -42,8 +43,10 @@ log = logger("ingest")
 BURST = 128  # turns that wait, or came within a second, at which the pool is started
 QUEUED_BYTES = 1 << 25  # of records that may wait, too: what is no turn may be as large as the topic lets through
 CACHED_FORECASTS = 4096  # graphs, at most, whose next windows are kept in mind from one batch to the next
+TRANSFERRED_BYTES = 1 << 20  # of messages of transfers whose events are appended together
+OF_A_GRAPH = (GraphEvent, GraphMoved, GraphReceived)
 KEYS_AGAIN_SECONDS = 1.0  # between two tries to make a key
-_TOLD = ("status", "turn", "reason", "redacted", "remains", "moved_to")  # of a decision, in its outcome
+_TOLD = ("status", "turn", "reason", "redacted", "remains", "moved_to", "again")  # of a decision, in its outcome
 PORTIONS_AHEAD = 2  # batches that a pool works on behind the one that is decided
 
 
@@ -120,6 +123,8 @@ class _Batch:
         self._state = state
         self._events: list[DataEvent] = []
         self._drafts: list[Draft | None] = []  # of each event, if it is written already
+        self._queued: set[str] = set()  # graphs of these events
+        self._transferred: dict[str, int] = {}  # graphs to which a message of a transfer came → its bytes
         self._forecasts: dict[str, WindowForecast] = {}
         self._births: set[str] = set()
         self._forecast_cache = forecast_cache
@@ -131,13 +136,25 @@ class _Batch:
             return command
         if not self._handler.is_available(command.graph):
             return self._handler.decide(arrival, command)
-        if self._handler.needs_fold(command):
+        if self._needs_fold(command):
             await self.append()
         if isinstance(command, Reinforce) and self._timer.runs(
             command.graph
         ):  # what it finds faded is what has faded by then
             await self._timer.close_due(command.graph, self._handler.question_time(command, arrival))
-        return self._handler.decide(arrival, command)
+        decision = self._handler.decide(arrival, command)
+        if isinstance(command, Receive | Move) and not _erases(decision):
+            self._transferred[command.graph] = len(arrival.value)
+        return decision
+
+    def _needs_fold(self, command: Command) -> bool:
+        """Return whether what is queued must be folded before a command is decided.
+
+        A message of a transfer depends on its own graph alone: those of many graphs are appended together.
+        """
+        if isinstance(command, Receive | Move):
+            return command.graph in self._queued
+        return command.graph in self._transferred or self._handler.needs_fold(command)
 
     async def add(self, decision: Decision) -> None:
         """Queue the events of one record, behind the windows that end before it."""
@@ -147,10 +164,18 @@ class _Batch:
         self.decisions.append(decision)
         self._events += decision.events
         self._drafts += decision.drafts or [None] * len(decision.events)
-        if graph_id is not None and decision.at is None:  # a request: windows may end otherwise from here on
+        self._queued.update(event.graph for event in decision.events if isinstance(event, OF_A_GRAPH))
+        if graph_id in self._transferred:
+            if sum(self._transferred.values()) > TRANSFERRED_BYTES:
+                await self.append()
+        elif graph_id is not None and decision.at is None:  # a request
             await self.append()
-            self._forecasts.pop(graph_id, None)
-            self._timer.look_at(graph_id)
+            self._look_again(graph_id)
+
+    def _look_again(self, graph_id: str) -> None:
+        """Look when the windows of a graph end: after a request that may be otherwise than before."""
+        self._forecasts.pop(graph_id, None)
+        self._timer.look_at(graph_id)
 
     async def _pass_time(self, graph_id: str, decision: Decision) -> None:
         at, born_with = decision.at, decision.settings
@@ -187,7 +212,11 @@ class _Batch:
         if self._events:
             events, self._events = self._events, []
             drafts, self._drafts = self._drafts, []
+            transferred, self._transferred = self._transferred, {}
+            self._queued.clear()
             await self._timer.append(events, drafts)
+            for graph_id in transferred:
+                self._look_again(graph_id)
 
     async def finish(self) -> None:
         """Append the rest; nothing of the batch is pending any more."""
@@ -455,6 +484,11 @@ class TurnProcessor:
             position = {"partition": self._writer.partition, "watermark": watermark, "source": arrival.offset}
             fields = {name: getattr(decision, name) for name in _TOLD}
             sender.start(address, "outcome", Outcome.model_validate({**fields, "position": position}))
+
+
+def _erases(decision: Decision) -> bool:
+    """Return whether an event destroys keys: what is sealed after it must be decided behind it."""
+    return any(isinstance(event, SubjectErased) for event in decision.events)
 
 
 def _size(delivery: Delivery) -> int:

@@ -72,6 +72,7 @@ class Decision:
     in_clear   its dead letter is not sealed: the key of its graph may be wrong, and nothing could open the letter
     drafts     the events but for their stamps, if they are written already
     moved_to   where the graph is now, if it is not here
+    again      the graph is on its way: the same may be accepted in a moment
     """
 
     arrival: Record
@@ -88,6 +89,7 @@ class Decision:
     in_clear: bool = False
     drafts: Sequence[Draft] = ()
     moved_to: str | None = None
+    again: bool = False
 
     @property
     def redacted(self) -> int:

@@ -63,8 +63,8 @@ def check_answers(graph_id: str, placement: Placement | None) -> None:
     """Raise RefusedError for a question to a graph that is not all here, or that was moved."""
     if placement is None or placement.answers:
         return
-    if placement.status == "left":
-        raise RefusedError("moved", moved(graph_id, placement.place), placement.place)
+    if (place := placement.went_to) is not None:
+        raise RefusedError("moved", moved(graph_id, place, returns=placement.comes_from is not None), place)
     raise RefusedError("unavailable", incomplete(graph_id))
 
 

@@ -95,9 +95,9 @@ class MemoryConnection:
 POSITION = Position(partition=0, watermark=7, source=3)
 
 
-def outcome(turn: str, status: str = "accepted") -> bytes:
+def outcome(turn: str, status: str = "accepted", **more: object) -> bytes:
     """Return an Outcome as the owner sends it."""
-    return ANSWER.dump_json(Outcome.model_validate({"status": status, "turn": turn, "position": POSITION}))
+    return ANSWER.dump_json(Outcome.model_validate({"status": status, "turn": turn, "position": POSITION, **more}))
 
 
 def reply(graph: str) -> bytes:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 import orjson
 import pytest
 
 from emgas import MemoryClient, Query, Spreading, Turn
-from emgas.client import request_reply
+from emgas.client import client, request_reply
 from emgas.errors import InvalidMessageError, NoAnswerError, QueryFailedError, TransportError
 from emgas.messages.operator import Inspect, Inspection
 from emgas.messages.requests import Failure
 from emgas.wire import CORRELATION_ID, Receipt, partition_of
-from tests.emgas.connections import AT_ONCE, POSITION, MemoryConnection, accept, outcome, reply, sent_records
+from tests.emgas.connections import AT_ONCE, POSITION, MemoryConnection, Sent, accept, outcome, reply, sent_records
 
 TURN = Turn(id="1", graph="ada", speaker="Ada", text="The kettle broke again.")
 
@@ -48,6 +50,38 @@ async def test_recording_asks_at_the_own_reply_partition_and_returns_the_outcome
     assert (result.status, result.turn, result.position) == ("accepted", "1", POSITION)
     assert (headers["reply-to"], headers["reply-partition"]) == (b"emgas.replies", b"3")
     assert before + 59_999 <= int(headers["deadline"]) <= time.time() * 1000 + 60_000
+
+
+def on_its_way(times: int) -> Callable[[Sent], bytes]:
+    """Answer so many times that the graph is on its way, then accept."""
+    left = count()
+    reason: dict[str, Any] = {"status": "rejected", "reason": "graph 'ada' is being moved", "again": True}
+    return lambda sent: outcome("1", **reason) if next(left) < times else outcome("1")
+
+
+async def test_a_turn_that_comes_while_its_graph_is_on_its_way_is_sent_again_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(client, "AGAIN_SECONDS", (0.0, 0.0))
+    connection = MemoryConnection(on_its_way(2))
+    async with MemoryClient(connection) as memory:
+        assert (await memory.record(TURN)).status == "accepted"
+    assert [(sent.key, sent.value) for sent in connection.log] == [(b"ada", connection.log[0].value)] * 3
+
+
+async def test_a_graph_that_stays_on_its_way_has_its_turn_rejected_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "AGAIN_SECONDS", (0.0, 0.0))
+    connection = MemoryConnection(on_its_way(9))
+    async with MemoryClient(connection) as memory:
+        result = await memory.record(TURN)
+    assert (result.status, result.again, len(connection.log)) == ("rejected", True, 3)
+
+
+async def test_what_is_rejected_for_good_is_not_sent_again() -> None:
+    connection = MemoryConnection(lambda sent: outcome("1", "rejected", reason="no key"))
+    async with MemoryClient(connection) as memory:
+        assert (await memory.record(TURN)).status == "rejected"
+    assert len(connection.log) == 1
 
 
 async def test_a_mapping_is_as_good_as_a_turn() -> None:

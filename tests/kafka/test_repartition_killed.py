@@ -22,17 +22,15 @@ pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 PARTITIONS = 2
 EACH = 4  # graphs of each partition: they go together, so that at the fifth passage of a step one of them is behind it
 LARGE = 500  # turns of one of them
-DEATHS = [  # a graph passes FENCE twice before it is fenced, and twice until it leaves
+DEATHS = [  # graphs pass each step twice, COPY for each message: at the fifth passage, one of a partition is through
     f"{MoveStep.COPY}:1",
     f"{MoveStep.COPY}:2",
-    f"{MoveStep.FENCE}:1",
-    f"{MoveStep.FENCE}:5",
-    f"{MoveStep.IMPORT}:1",
-    f"{MoveStep.IMPORT}:5",
     f"{MoveStep.VERIFY}:1",
     f"{MoveStep.VERIFY}:5",
-    f"{MoveStep.FENCE}:{2 * EACH + 1}",
-    f"{MoveStep.FENCE}:{2 * EACH + 5}",
+    f"{MoveStep.FENCE}:1",
+    f"{MoveStep.FENCE}:5",
+    f"{MoveStep.OPEN}:1",
+    f"{MoveStep.FENCE}:5",  # of the other partition
     f"{MoveStep.OPEN}:1",
     f"{MoveStep.OPEN}:5",
 ]

@@ -20,8 +20,11 @@ from state.graph import codec
 from state.partition import Partition
 from state.standing.placement import Placement
 from state.store.store import MemoryStore
+from streams.errors import RefusedError
 from streams.ingest.sealing import Sealer
+from streams.ingest.verbs.refusals import moved
 from streams.ingest.verbs.transfer import EARLIER, ERASED_HERE, ERASED_THERE, EXISTS, GREW, LEFT, OVERTAKEN, STAYED
+from streams.query.handler import check_answers
 from streams.transport.keys.key_store import MemoryKeys
 from tests.streams.test_any_history import HISTORIES, lived
 from tests.streams.test_every_message import HERE, BoundedLog, account_for
@@ -402,13 +405,32 @@ def test_a_graph_comes_back_to_where_it_left_with_all_that_happened_elsewhere(
     assert refolded.digest() == again.digest()
 
 
+@pytest.mark.parametrize("later", [[], LATER], ids=["same", "more"])
+def test_a_graph_that_comes_back_is_said_to_be_where_it_still_lives_until_it_is_open_here(later: Requests) -> None:
+    begun, before = away(LIVED)
+    _, back = elsewhere(LIVED, later, before.origin)
+    for end in range(len(back)):
+        there, log, _ = received([*begun, *back[:end], turn("t9")], is_encrypted=True)
+        (reason,) = reasons(log)
+        assert reason in {moved("ada", "there"), moved("ada", "there", returns=True)}
+        restarted = Partition(MemoryStore())
+        restarted.fold_all(log.values(HERE))
+        for placement in (there.placement("ada"), restarted.placement("ada")):
+            with pytest.raises(RefusedError) as refused:
+                check_answers("ada", placement)
+            assert (refused.value.failure.code, refused.value.failure.moved_to) == ("moved", "there")
+    there, log, _ = received([*begun, *back, turn("t9")], is_encrypted=True)
+    assert not reasons(log)
+    check_answers("ada", there.placement("ada"))
+
+
 def test_a_return_is_continued_in_another_life_and_leaves_again() -> None:
     begun, before = away(LIVED)
     header, back = elsewhere(LIVED, LATER, before.origin)
     half = [{**back[0], "events": back[0]["events"][: before.total + 1], "id": "half"}]
     there, log, _ = received([*begun, *half, turn("t9")], is_encrypted=True)
-    assert there.placement("ada") == Placement("receiving", header.origin, events=before.total)
-    assert [reason.split(":")[0] for reason in reasons(log)] == ["graph 'ada' is incomplete"]
+    assert there.placement("ada") == Placement("receiving", header.origin, events=before.total, comes_from="there")
+    assert reasons(log) == [moved("ada", "there", returns=True)]
     leaves = [request("move", to="there", phase=phase, origin=header.origin) for phase in ("begin", "finish")]
     there, log, _ = received([*begun, *half, *half, *back, *leaves], is_encrypted=True)
     assert not reasons(log)
@@ -552,3 +574,30 @@ def test_what_was_erased_between_leaving_and_opening_is_erased_where_it_went_bef
     opened_first, log_there, keys = received([*came, *rest], is_encrypted=True)
     assert set(reasons(log_there)) == {ERASED_THERE.format("ada", known.events)}
     assert digest_of(opened_first) == came[-1]["digest"]
+
+
+def test_a_graph_of_which_all_events_arrived_leaves_without_being_fenced_before() -> None:
+    count = event_count(lived(spoken(), MemoryKeys(), is_encrypted=False)[0])
+    finish = request("move", to="x", phase="finish", hop=1, events=count)
+    there, log = lived([*spoken(), finish, turn("late")], MemoryKeys(), is_encrypted=False)
+    assert reasons(log) == ["graph 'ada' was moved to x: use it there"]
+    assert there.placement("ada") == Placement("left", "x", events=event_count(there), hop=1)
+    back, log = lived([*spoken(), finish, request("move", to="x", phase="cancel")], MemoryKeys(), is_encrypted=False)
+    assert reasons(log) == [LEFT.format("ada", "x")]
+    assert back.graph_ids_with_content() == []
+
+
+def test_a_graph_that_went_on_does_not_leave_unfenced_and_takes_turns() -> None:
+    finish = request("move", to="x", phase="finish", hop=1, events=4)
+    here, log = lived([*spoken(), finish, turn("more")], MemoryKeys(), is_encrypted=False)
+    assert reasons(log) == [GREW.format("ada", event_count(here) - 1, 4)]
+    assert (here.placement("ada"), here.graph_ids_with_content()) == (None, ["ada"])
+
+
+def test_a_graph_whose_move_was_cancelled_does_not_leave_by_a_late_message_of_that_move() -> None:
+    begin, cancel = request("move", to="x", phase="begin", hop=1), request("move", to="x", phase="cancel")
+    count = event_count(lived(spoken(), MemoryKeys(), is_encrypted=False)[0])
+    late = request("move", to="x", phase="finish", hop=1, events=count)
+    here, log = lived([*spoken(), begin, cancel, late], MemoryKeys(), is_encrypted=False)
+    assert reasons(log) == [OVERTAKEN.format("ada", 1, 1)]
+    assert here.graph_ids_with_content() == ["ada"]

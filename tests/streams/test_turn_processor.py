@@ -108,11 +108,11 @@ class Bench:
     async def topic_id(self) -> str | None:
         return self.id_of_turns
 
-    def arrives(self, value: bytes, offset: int | None = None, **more: Any) -> Delivery:
+    def arrives(self, value: bytes, offset: int | None = None, key: bytes = b"ada", **more: Any) -> Delivery:
         """Write a record to `turns` (unless it lies there), and deliver it."""
         if offset is None:
-            offset = self.turns.put(value, b"ada", HERE)
-        return Delivery(arrival(value, offset, asks=True, **more), lambda: self.done.append(offset))
+            offset = self.turns.put(value, key, HERE)
+        return Delivery(arrival(value, offset, key, asks=True, **more), lambda: self.done.append(offset))
 
     async def put(self, *values: bytes) -> None:
         for value in values:
@@ -563,3 +563,50 @@ async def test_a_burst_has_concepts_found_ahead_and_every_turn_is_accounted_for_
     assert bench.ids == [f"t{n}" for n in range(300)]
     assert sum(ahead.sizes) > 250
     assert max(ahead.sizes) <= 8, "a batch at a time"
+
+
+NEIGHBOURS = [name for name in map(str, range(20)) if partition_of(name, PARTITIONS) == HERE][:4]
+
+
+def moves(graph: str, phase: str, **fields: Any) -> bytes:
+    request = {"kind": "move", "id": phase, "graph": graph, "to": "x", "phase": phase, "hop": 1}
+    return json.dumps({**request, **fields}).encode()
+
+
+def said_to(graph: str, name: str) -> bytes:
+    return json.dumps({"id": name, "graph": graph, "speaker": "Ada", "text": "The kettle broke."}).encode()
+
+
+async def test_messages_that_move_several_graphs_are_appended_together() -> None:
+    bench, appends = Bench(), list[int]()
+    async with running(bench):
+        for name in NEIGHBOURS:
+            bench.processor.put(bench.arrives(said_to(name, "t1"), key=name.encode()))
+        await bench.until_done(len(NEIGHBOURS) - 1)
+        bench.log.before = lambda: appends.append(len(bench.log.values(HERE)))
+        for name in NEIGHBOURS:
+            bench.processor.put(bench.arrives(moves(name, "begin"), key=name.encode()))
+        await bench.until_done(2 * len(NEIGHBOURS) - 1)
+    assert len(appends) == 1
+    placements = [bench.state.placement(name) for name in NEIGHBOURS]
+    assert [placement and placement.status for placement in placements] == ["leaving"] * len(NEIGHBOURS)
+
+
+async def test_a_turn_right_behind_the_message_that_fences_its_graph_is_rejected_and_no_other_graph_notices() -> None:
+    bench, (first, other, *_) = Bench(), NEIGHBOURS
+    messages = [(first, said_to(first, "t1")), (other, said_to(other, "t1")), (first, moves(first, "begin")),
+                (other, said_to(other, "t2")), (first, said_to(first, "t2")), (first, moves(first, "cancel")),
+                (first, said_to(first, "t3"))]  # fmt: skip
+    async with running(bench):
+        for name, message in messages:
+            bench.processor.put(bench.arrives(message, key=name.encode()))
+        await bench.until_done(len(messages) - 1)
+    statuses = [sent.message["status"] for sent in bench.sent.to(REPLIES)]
+    assert statuses == ["accepted"] * 4 + ["rejected"] + ["accepted"] * 2
+    assert [sent.message.get("again", False) for sent in bench.sent.to(REPLIES)] == [
+        status == "rejected" for status in statuses
+    ]
+    graph, beside = bench.state.graph(first), bench.state.graph(other)
+    assert graph is not None
+    assert beside is not None
+    assert (list(graph.passages.ids), list(beside.passages.ids)) == (["t1", "t3"], ["t1", "t2"])

@@ -35,7 +35,7 @@ const MAY_LACK: Record<string, string[]> = {
   KnownTie: ["role"],
   KnownValue: ["role"],
   Neighbour: ["first", "last"],
-  Outcome: ["redacted", "remains", "moved_to"],
+  Outcome: ["again", "redacted", "remains", "moved_to"],
   RecalledPassage: ["likelihood", "in_context", "archived", "pinned", "kind", "members", "superseded_by", "importance", "origin", "expires_at", "masked", "attachments", "topic", "why"],
   RecordedTurn: ["pinned", "importance", "origin", "expires_at", "anchor", "times", "mentions", "novelty", "uncounted", "advised"],
   Reply: ["matched", "note", "known", "paused", "relations", "timezone", "how"],

@@ -2080,6 +2080,7 @@ export interface Trend {
  *
  * redacted  how many secrets (keys, tokens, passwords) were replaced in the turn's text
  * moved_to  where the graph is now: send it there
+ * again     rejected only because the graph is on its way: send the same again in a moment
  */
 export interface Outcome {
   kind: "outcome";
@@ -2092,6 +2093,7 @@ export interface Outcome {
    */
   remains?: string | null;
   moved_to?: string | null;
+  again?: boolean;
   position: Position;
 }
 /**

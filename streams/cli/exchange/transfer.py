@@ -174,9 +174,15 @@ NOTHING = Delivered()
 
 
 async def send(
-    memory: MemoryClient, records: AsyncIterator[Record], what: Transferred, *, lives_on: bool = False, known: int = 0
+    memory: MemoryClient,
+    records: AsyncIterator[Record],
+    what: Transferred,
+    *,
+    lives_on: bool = False,
+    known: int = 0,
+    checks: bool = True,
 ) -> Delivered:
-    """Send an export, and have it checked unless it lives on.  Raises EmgasError if a message is rejected.
+    """Send an export, and have it checked.  Raises EmgasError if a message is rejected.
 
     Events that the receiver has already may be sent again, and count as sent only if it took some of a message; the
     first `known` ones are not.
@@ -188,7 +194,7 @@ async def send(
         passing(sends)
         passing(sends)
     async for message in messages(records, what, opens=False, known=known):
-        if not message.events and lives_on:
+        if not message.events and not checks:
             break
         outcome = await _delivered(memory, message, sends if message.events else MoveStep.VERIFY)
         if outcome.status == "rejected":
@@ -246,7 +252,9 @@ async def _sent(
     """Send what the log holds of the graph by now, without its first `known` events."""
     from replay.transfer import restamped  # here: --help needs none of it
 
-    return await send(there, restamped(log, going[0], transfer.name), going[1], lives_on=lives_on, known=known)
+    return await send(
+        there, restamped(log, going[0], transfer.name), going[1], lives_on=lives_on, known=known, checks=not lives_on
+    )
 
 
 async def _arrived(

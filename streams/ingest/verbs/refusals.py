@@ -44,20 +44,24 @@ def check_here(command: Command, placement: Placement | None) -> None:
         return
     if placement.status in ("left", "receiving") and isinstance(command, Erase) and command.whole:
         return  # what stayed here, or what a cancelled move brought
-    if placement.status == "left":
-        raise ElsewhereError(moved(command.graph, placement.place), placement.place)
+    if (place := placement.went_to) is not None:
+        raise ElsewhereError(moved(command.graph, place, returns=placement.comes_from is not None), place)
     if placement.status == "leaving":
         raise ElsewhereError(
             f"graph {command.graph!r} is being moved to {placement.place}: send this again in a moment. If the move "
             "was interrupted, run `emgas admin graph move` again to finish it, or with --cancel"
         )
-    if placement.status == "receiving":
-        raise ElsewhereError(incomplete(command.graph))
+    raise ElsewhereError(incomplete(command.graph))
 
 
-def moved(graph_id: str, to: str) -> str:
-    """Return the error text for a graph that was moved."""
-    return f"graph {graph_id!r} was moved to {to}: use it there"
+def moved(graph_id: str, to: str, *, returns: bool = False) -> str:
+    """Return the error text for a graph that was moved, and perhaps begins to come back."""
+    if not returns:
+        return f"graph {graph_id!r} was moved to {to}: use it there"
+    return (
+        f"graph {graph_id!r} was moved to {to}, and comes back: use it there until it is here. If it left there, and "
+        "its move was interrupted, run `emgas admin graph move` there again"
+    )
 
 
 def incomplete(graph_id: str) -> str:

@@ -7,6 +7,7 @@ A graph that left may come back: what it was here is the beginning of what it is
 
 A move is decided where the graph leaves: there, `finish` and `cancel` exclude each other.  So its receiver checks the
 graph first, and opens it once the move is finished.  What a cancelled move brought stays closed; a later one goes on.
+A graph that has no more events than its receiver checked may leave without being fenced before.
 
 A mover may stand still while another run of its move ends, and the graph moves on, even back.  So a graph's moves are
 counted, and each message has the number of its move (`hop`): one of an earlier move than is known here is refused.
@@ -71,8 +72,8 @@ STAYED = (
     "again"
 )
 GREW = (
-    "graph {!r} has {} events here, and {} arrived: its move was cancelled and began again meanwhile. Run "
-    "`emgas admin graph move` again"
+    "graph {!r} has {} events here, and {} arrived: it went on meanwhile, or its move was cancelled and began again. "
+    "Run `emgas admin graph move` again"
 )
 OVERTAKEN = (
     "graph {!r} is at its move {} here, and this is of move {}: another run has gone on since, or this emgas is too "
@@ -207,7 +208,7 @@ def move(request: Move, graph: Graph | None, context: Deciding) -> list[DataEven
         raise RejectedError(f"graph {request.graph!r} is incomplete: import the rest of it first")
     if request.phase != "cancel" and leaving is not None and leaving.place != request.to:
         raise RejectedError(f"graph {request.graph!r} is being moved, or was moved, to {leaving.place}")
-    if request.phase == "finish" and leaving is None:
+    if request.phase == "finish" and leaving is None and not (request.events and request.hop):
         raise RejectedError(STAYED.format(request.graph))
     hop = _hop(request, placement, is_under_way=leaving is not None)
     if request.phase == "finish" and request.events not in {None, leaves.events}:
