@@ -29,6 +29,7 @@ _LIKED: Final = tables.lazy(
 _JOB_ENDING: Final = tables.lazy(
     r"(?:[^aeiou]ologist|grapher|ician|ineer|keeper|maker|worker|writer|teacher|officer|therapist|trainer|analyst|manager"
     r"|director|developer|designer|assistant|instructor|operator|cleaner|planner|master|smith)$"
+    r"|(?<!^) for a living$|^(?:head|director|editor|professor|captain|manager|chief|vice president) of \w"
     r"|^teach(?:es|ing)?\b(?! (?:me|him|her|us|them|you|an?|it|that|this)\b)"
 )
 _HAN_JOBS: Final = WORDS["职"] | {
@@ -130,7 +131,7 @@ def _may_be_han(slot: str, value: str) -> bool:
 def _may_be(slot: str, value: str, low: str) -> bool:
     if slot == "job":
         return not _DOING.match(low) and (
-            low in WORDS["job"] | WORDS["trade"]
+            low in WORDS["job"] | WORDS["trade"] | WORDS["craft"]
             or low.rsplit(maxsplit=1)[-1] in WORDS["job"]
             or bool(_JOB_ENDING.search(low))
             or any(low.endswith(f" {job}") for job in WORDS["job"] if " " in job)
