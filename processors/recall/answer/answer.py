@@ -32,6 +32,8 @@ from emgas.times import wall_clock
 from processors.extraction.extractor import Extraction, Extractor
 from processors.lifecycle.steps import Steps
 from processors.lifecycle.turns.people import cards_of
+from processors.recall.answer.closer_look import Question as Asked
+from processors.recall.answer.closer_look import closer_look
 from processors.recall.answer.explanation import explanations, explanations_of_mode
 from processors.recall.answer.habits import find_habits
 from processors.recall.answer.people import raised_by_changes, relations_for
@@ -362,7 +364,8 @@ def _prepare(answerer: Answerer, query: Query, memory: QueriedGraph, graph: Grap
 def _match(question: _Question, turns: _TurnReader) -> _Matches:
     """Search the graph: for turns, for what recurs, and for relations if they are asked for."""
     query, slot_question = question.query, _slot_question(question)
-    recalled = _with_changes(question, _with_pronouns(question, _recall_turns(question), turns))
+    recalled = _with_pronouns(question, _recall_turns(question), turns)
+    recalled = _with_changes(question, _looked_at(question, recalled, turns))
     habits, relations = _recurring(question), _relations(question, recalled, slot_question)
     known = _known(question, recalled)
     is_known = bool(recalled.passages) and known >= _least_known(question)
@@ -442,11 +445,26 @@ def _with_pronouns(question: _Question, recalled: RecallResult, turns: _TurnRead
     added = meant_by_pronouns(question.view, _terms(question, recalled), best, turns, weight)
     if not added:
         return recalled
+    return replace(_raised(question, recalled, added), pronouns=added)
+
+
+def _looked_at(question: _Question, recalled: RecallResult, turns: _TurnReader) -> RecallResult:
+    """Raise turns that say what is asked in a way that no single word of theirs shows."""
+    if not question.is_of_turns or not recalled.passages:
+        return recalled
+    asked = Asked(question.query.text, question.options.asker, question.view, _terms(question, recalled))
+    scores = {each.number: each.score for each in recalled.passages}
+    added = closer_look(asked, scores, [each.number for each in recalled.passages], turns)
+    return _raised(question, recalled, added) if added else recalled
+
+
+def _raised(question: _Question, recalled: RecallResult, added: Mapping[int, float]) -> RecallResult:
+    """Add log-odds to the scores of turns, or raise scores that are none by as much, and order the turns again."""
     raised = [
         each._replace(score=each.score + worth if question.has_odds else each.score * (1 + worth / ODDS))
         for each, worth in ((each, added.get(each.number, 0.0)) for each in recalled.passages)
     ]
-    return replace(recalled, passages=tuple(sorted(raised, key=lambda each: -each.score)), pronouns=added)
+    return replace(recalled, passages=tuple(sorted(raised, key=lambda each: -each.score)))
 
 
 def _with_changes(question: _Question, recalled: RecallResult) -> RecallResult:
