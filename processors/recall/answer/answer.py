@@ -33,7 +33,7 @@ from processors.extraction.extractor import Extraction, Extractor
 from processors.lifecycle.steps import Steps
 from processors.lifecycle.turns.people import cards_of
 from processors.recall.answer.closer_look import Question as Asked
-from processors.recall.answer.closer_look import closer_look
+from processors.recall.answer.closer_look import closer_look, tells_omission, told_changes
 from processors.recall.answer.explanation import explanations, explanations_of_mode
 from processors.recall.answer.habits import find_habits
 from processors.recall.answer.people import raised_by_changes, relations_for
@@ -368,12 +368,14 @@ def _match(question: _Question, turns: _TurnReader) -> _Matches:
     recalled = _with_changes(question, _looked_at(question, recalled, turns))
     habits, relations = _recurring(question), _relations(question, recalled, slot_question)
     known = _known(question, recalled)
+    if _omission_told(question, recalled):
+        known = max(known, WEIGHTS.silent)
     is_known = bool(recalled.passages) and known >= _least_known(question)
     if is_known:
         recalled = _worth_their_tokens(question, recalled, known)
     elif habits or relations or slot_question or query.fallback != "nearest":
         recalled = replace(recalled, passages=(), recalled=())
-    recalled = _evidence_first(question, recalled, slot_question)
+    recalled = _changes_first(question, _evidence_first(question, recalled, slot_question), turns)
     is_match = bool(recalled.passages and (is_known or slot_question)) or bool(habits or relations)
     if not is_match and query.fallback == "recent":
         latest = recent(question.view, question.options.only, query.top_passages or LATEST)
@@ -448,14 +450,34 @@ def _with_pronouns(question: _Question, recalled: RecallResult, turns: _TurnRead
     return replace(_raised(question, recalled, added), pronouns=added)
 
 
+def _asked(question: _Question, recalled: RecallResult) -> Asked:
+    return Asked(question.query.text, question.options.asker, question.view, _terms(question, recalled))
+
+
+def _omission_told(question: _Question, recalled: RecallResult) -> bool:
+    """Return whether a turn says that what is asked for was left out; what recurs is rare in no turn."""
+    numbers = [each.number for each in recalled.passages]
+    return question.is_of_turns and tells_omission(_asked(question, recalled), numbers)
+
+
 def _looked_at(question: _Question, recalled: RecallResult, turns: _TurnReader) -> RecallResult:
     """Raise turns that say what is asked in a way that no single word of theirs shows."""
     if not question.is_of_turns or not recalled.passages:
         return recalled
-    asked = Asked(question.query.text, question.options.asker, question.view, _terms(question, recalled))
+    asked = _asked(question, recalled)
     scores = {each.number: each.score for each in recalled.passages}
     added = closer_look(asked, scores, [each.number for each in recalled.passages], turns)
     return _raised(question, recalled, added) if added else recalled
+
+
+def _changes_first(question: _Question, recalled: RecallResult, turns: _TurnReader) -> RecallResult:
+    """Put what tells a change before what it changes, also where no card has understood it."""
+    if not question.is_of_turns or not recalled.passages:
+        return recalled
+    scores = {each.number: each.score for each in recalled.passages}
+    added = told_changes(_asked(question, recalled), scores, [each.number for each in recalled.passages], turns)
+    passages = [each._replace(score=each.score + added.get(each.number, 0.0)) for each in recalled.passages]
+    return replace(recalled, passages=tuple(sorted(passages, key=lambda each: -each.score))) if added else recalled
 
 
 def _raised(question: _Question, recalled: RecallResult, added: Mapping[int, float]) -> RecallResult:

@@ -1,8 +1,9 @@
-"""Read the best turns again for three things that their words alone do not show, and say how much each is worth.
+"""Read the best turns again for four things that their words alone do not show, and say how much each is worth.
 
     "When did I miss pilates?"       a turn that says that it was left out: "didn't make it to pilates"
     "Can I drive?"                   a turn in which the asker is who does it: "I never learned to drive"
     "What happened to the drone?"    a turn that goes on about what the turn before it named: "it got stuck in a tree"
+    "Who is my GP?"                  a later turn of the asker that says that this has changed: "my GP retired"
 
 Scores are log-odds.  Only the READ best turns are read, and only the order among them changes.
 """
@@ -10,14 +11,15 @@ Scores are log-odds.  Only the READ best turns are read, and only the order amon
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from processors.recall.ranking.query_terms import QueryTerms, speaker_mark
 from processors.text import tables
-from processors.text.questions.answer_kinds import asks_fate, asks_omitted, asks_self
+from processors.text.language import Language
+from processors.text.questions.answer_kinds import asks_fate, asks_present, asks_omitted, asks_self, tells_change
 from processors.text.scripts import HAN
 from processors.text.statements import SKIPS, holds_form
 from state.events.events import TurnRecorded
@@ -25,20 +27,21 @@ from state.graph.view import GraphView
 
 READ: Final = 20  # of the best turns
 OMITTED: Final = 4.0  # a turn that says that what is asked for was left out
-SELF: Final = 0.8  # a turn whose speaker says it of themselves
+SELF: Final = 1.2  # a turn whose speaker says it of themselves
 AHEAD: Final = 0.01  # of a score: as good as equal, but first
 _BACK: Final = 2  # turns, as far as a pronoun looks back here
 _MOST_WORDS: Final = 4  # between "I" and what is asked for
-_GOES_ON: Final = tables.lazy(r"\b(?:it|its|it's|they|them|their|they're|they've)\b|[它]|[他她它]们", re.IGNORECASE)
-_WORD: Final = tables.lazy(r"[^\W\d_]{4,}")
+_GOES_ON: Final = tables.lazy(r"\b(?:it|its|they|them|their|he|him|his|she|her)\b|[他她它]", re.IGNORECASE)
+_WORD: Final = tables.lazy(r"[a-z]{3,}", re.IGNORECASE)
+_ENGLISH: Final = Language("en", ())
 _HAN: Final = tables.lazy(f"[{HAN}]")
 _EMPTY_HAN: Final = frozenset(
     "我你您他她它们咱的了吗呢吧啊呀什么怎样谁哪里儿个是有在要多少几为会能和跟对把被给也都就还很去来说做没不过着这那时候"
     "天年月日到用叫想得上下事情东西现今明昨最近后前请问知道可以应该"
 )
 _EMPTY: Final = frozenset(
-    ("what", "when", "where", "which", "whose", "does", "with", "have", "that", "this", "there", "about", "were", "been")
-)
+    ("what", "when", "where", "which", "who", "whose", "how", "why", "do", "did", "with", "have", "be", "that", "this")
+) | {"the", "there", "about", "and", "for", "you", "our", "your", "their", "his", "her", "its", "them", "they", "can"}
 
 
 class Question(NamedTuple):
@@ -78,12 +81,55 @@ def closer_look(
     return added
 
 
+def told_changes(
+    question: Question, scores: Mapping[int, float], best: Sequence[int], turn_of: Callable[[int], TurnRecorded]
+) -> dict[int, float]:
+    """Return what turns that tell a change of what is asked must get to rank before what they change, by number."""
+    added: dict[int, float] = {}
+    for older, newer in _changed(question, best[:READ], turn_of):
+        least = scores[older] + AHEAD - scores[newer]
+        added[newer] = max(added.get(newer, 0.0), least)
+    return {number: worth for number, worth in added.items() if worth > 0}
+
+
+def _changed(
+    question: Question, read: Sequence[int], turn_of: Callable[[int], TurnRecorded]
+) -> Iterator[tuple[int, int]]:
+    """Yield what the asker said of the things asked for, each with a later turn that says that they have changed."""
+    if not question.asker or question.terms.past or not asks_present(question.text):
+        return
+    asker = speaker_mark(question.asker)
+    own = [number for number in read if speaker_mark(turn_of(number).speaker or "") == asker]
+    asked = {number: _asked_in(question, number) for number in own}
+    head = _head(question)
+    for newer in own:
+        if not asked[newer] or not tells_change(turn_of(newer).text):
+            continue
+        for older in own:
+            is_later = turn_of(older).at < turn_of(newer).at and asked[older]
+            if is_later and (asked[older] <= asked[newer] or (head is not None and head in asked[newer] & asked[older])):
+                yield older, newer
+
+
+def _head(question: Question) -> int | None:
+    """Return the word of the question that the graph knows and that stands last: practice of "band practice"."""
+    text, ids = question.text.casefold(), question.view.ids
+    places = {number: text.rfind(ids[number]) for number in question.terms.words.tolist() if ids[number] in text}
+    return max(places, key=lambda number: places[number]) if places else None
+
+
+def tells_omission(question: Question, numbers: Sequence[int]) -> bool:
+    """Return whether one of some turns says that what is asked for was left out."""
+    return any(_omits(question, number) for number in numbers[:READ])
+
+
 def _omits(question: Question, number: int) -> float:
     """Return what it is worth that a turn says that it was left out, if a question asks for that."""
     if not asks_omitted(question.text):
         return 0.0
     skipped = (each.slot.removeprefix(SKIPS) for each in question.view.stated(number) if each.slot.startswith(SKIPS))
-    return OMITTED if holds_form(skipped, question.words) else 0.0
+    plain = [each.replace("-", "") for each in skipped]
+    return OMITTED if holds_form(plain, question.words) else 0.0
 
 
 def _of_self(question: Question, number: int, turn_of: Callable[[int], TurnRecorded]) -> float:
@@ -131,19 +177,10 @@ def _says_more(question: Question, turn: TurnRecorded, before: TurnRecorded, own
     """Return whether a turn says what is asked, and the one before it does not."""
     if own or asks_fate(question.text):
         return True
-    words = _other_words(question)
-    return any(_has(turn.text, word) and not _has(before.text, word) for word in words)
+    return bool((_forms(question.text) - question.words) & (_forms(turn.text) - _forms(before.text)))
 
 
-def _other_words(question: Question) -> set[str]:
-    """Return the words of a question that are no concepts, but for those that every question has: 换, carry."""
-    rest = question.text.casefold()
-    for word in sorted(question.words, key=len, reverse=True):
-        rest = rest.replace(word, " ")
-    return {each for each in _WORD.findall(rest) if each.isascii() and each not in _EMPTY} | (
-        set(_HAN.findall(rest)) - _EMPTY_HAN
-    )
-
-
-def _has(text: str, word: str) -> bool:
-    return word in text if not word.isascii() else bool(re.search(rf"\b{re.escape(word)}", text, re.IGNORECASE))
+def _forms(text: str) -> frozenset[str]:
+    """Return the words of a text, but for those that every question has: got is get; a Han character is a word."""
+    latin = {_ENGLISH.normal_form(word) for word in _WORD.findall(text)} - _EMPTY
+    return frozenset(latin | (set(_HAN.findall(text)) - _EMPTY_HAN))
