@@ -314,7 +314,9 @@ def _is_nothing(endpoint: Endpoint) -> bool:
 def _is_named_kind(endpoint: Endpoint) -> bool:
     """Return whether an endpoint is of a kind whose members have names: a cat, 一只橘猫."""
     form = endpoint.words[-1].form
-    return form in _WORDS["kinds"] or form in _PETS or (endpoint.words[-1].tag != "word" and form[-1] in _WORDS["kinds"])
+    return (
+        form in _WORDS["kinds"] or form in _PETS or (endpoint.words[-1].tag != "word" and form[-1] in _WORDS["kinds"])
+    )
 
 
 def _is_target(endpoint: Endpoint, kind_of_target: str) -> bool:

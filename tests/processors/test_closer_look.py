@@ -1,6 +1,8 @@
-"""What a closer look at the best turns finds: what was left out, what "I" do, what goes on about it, what has changed."""
+"""What a closer look at the best turns finds: what was left out, what "I" do, what goes on, what has changed."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import pytest
 
@@ -9,14 +11,17 @@ from tests.support.stories import Story
 
 LEFT_OUT = (
     "When did I miss my swim?", "Which day did I not go to yoga?", "When didn't I take the tablets?",
-    "On which day did I have no soup?", "How often did I skip breakfast?", "我哪天没练琴？", "哪一次没去跑步？", "什么时候没吃药？",
+    "On which day did I have no soup?", "How often did I skip breakfast?",
+    "我哪天没练琴？", "哪一次没去跑步？", "什么时候没吃药？",
 )  # fmt: skip
 NOT_LEFT_OUT = (
-    "When did I go to yoga?", "Which day is the swim?", "I don't know the day", "哪天去练琴？", "什么时候不错？", "我没练琴",
+    "When did I go to yoga?", "Which day is the swim?", "I don't know the day",
+    "哪天去练琴？", "什么时候不错？", "我没练琴",
 )  # fmt: skip
 CHANGED = (
     "the club has moved to Fridays", "I quit in June", "I'm with Dr Falk these days", "we don't live there anymore",
-    "my dentist retired, so I see Dr Oman", "我换教练了", "周会挪到周五了", "现在改坐班车", "我不喝豆浆了", "上个月搬到厦门去了",
+    "my dentist retired, so I see Dr Oman",
+    "我换教练了", "周会挪到周五了", "现在改坐班车", "我不喝豆浆了", "上个月搬到厦门去了",
 )  # fmt: skip
 NOT_CHANGED = (
     "the club meets on Fridays", "I read the book", "we moved the sofa upstairs", "I left the keys at home",
@@ -24,7 +29,7 @@ NOT_CHANGED = (
 )  # fmt: skip
 STORIES = {
     "left out, in other words than the question's": (
-        ("Pilates done.", "Pilates again, ouch.", "Didn't make it to pilates, my back hurts.", "Pilates was packed today."),
+        ("Pilates done.", "Pilates again.", "Didn't make it to pilates, my back hurts.", "Pilates was packed."),
         "When did I miss pilates?", 2,
     ),
     "what recurs every day, but for one": (
@@ -85,13 +90,20 @@ def test_a_turn_with_like_words_tells_no_change(text: str) -> None:
     assert not tells_change(text)
 
 
-def test_questions_are_told_apart_by_what_they_ask() -> None:
-    assert asks_self("Do I eat pork?") and asks_self("我会游泳吗？")
-    assert not asks_self("Does my sister eat pork?") and not asks_self("我妈会游泳吗？")
-    assert asks_fate("What became of the boat?") and asks_fate("那辆车怎么样了？")
-    assert not asks_fate("Whose is the boat?") and not asks_fate("那辆车多少钱？")
-    assert asks_present("Who is my coach?") and asks_present("我早上喝什么？")
-    assert not asks_present("Who was my coach?") and not asks_present("我以前喝什么？")
+@pytest.mark.parametrize(
+    ("tells", "yes", "no"),
+    [
+        (asks_self, "Do I eat pork?", "Does my sister eat pork?"),
+        (asks_self, "我会游泳吗？", "我妈会游泳吗？"),
+        (asks_fate, "What became of the boat?", "Whose is the boat?"),
+        (asks_fate, "那辆车怎么样了？", "那辆车多少钱？"),
+        (asks_present, "Who is my coach?", "Who was my coach?"),
+        (asks_present, "我早上喝什么？", "我以前喝什么？"),
+    ],
+)
+def test_questions_are_told_apart_by_what_they_ask(tells: Callable[[str], bool], yes: str, no: str) -> None:
+    assert tells(yes)
+    assert not tells(no)
 
 
 def asked(texts: tuple[str, ...], question: str) -> list[str]:

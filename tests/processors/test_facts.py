@@ -68,7 +68,10 @@ SAID = [  # text, (subject, slot, operation, value) …
     ("I repair clocks for a living.", [("", "job", "set", "repair clocks for a living")]),
     ("They made me head of sales.", [("", "job", "set", "head of sales")]),
     ("I'm a welder, if you must know.", [("", "job", "set", "welder")]),
-    ("We've got a little house outside Bergen.", [("", "home", "set", "Bergen"), ("", "owns", "add", "house outside Bergen")]),
+    (
+        "We've got a little house outside Bergen.",
+        [("", "home", "set", "Bergen"), ("", "owns", "add", "house outside Bergen")],
+    ),
     ("My brother is in Toronto now.", [(".brother", "home", "set", "Toronto")]),
     ("I'm based out of Tallinn.", [("", "home", "set", "Tallinn")]),
     ("Me and Tim have been together for years.", [("", "partner", "set", "Tim")]),
@@ -108,9 +111,10 @@ NOT_SAID = [
     "孩子出生以后再说。", "要是我住在海边就好了", "你在哪里上班？", "我以前在邮局工作。", "我打算搬到昆明。",
     "听说他在银行工作。",
     "I'd be a nurse at Barts if I could.", "I've been at Lisa's since noon.", "I'm a member at Joe's.", "I do sports.",
-    "I do painting on weekends.", "They made me laugh.", "I'm on top of it.", "The night's young.", "I work days like this off.",
-    "Tom proposed a toast.", "我在北京干了三年。", "我是新来的。", "我是开玩笑的。", "我从楼上跳到楼下。", "我在育才小学门口等你。",
-    "骑车上班的人真多。", "我改主意了。", "给儿子买了书包。", "我跟他分了一半。",
+    "I do painting on weekends.", "They made me laugh.", "I'm on top of it.", "The night's young.",
+    "I work days like this off.", "Tom proposed a toast.", "我在北京干了三年。", "我是新来的。", "我是开玩笑的。",
+    "我从楼上跳到楼下。", "我在育才小学门口等你。", "骑车上班的人真多。", "我改主意了。", "给儿子买了书包。",
+    "我跟他分了一半。",
 ]  # fmt: skip
 
 

@@ -5,7 +5,7 @@
     "What happened to the drone?"    a turn that goes on about what the turn before it named: "it got stuck in a tree"
     "Who is my GP?"                  a later turn of the asker that says that this has changed: "my GP retired"
 
-Scores are log-odds.  Only the READ best turns are read, and only the order among them changes.
+Scores are log-odds.  Only the best turns are read, and only the order among them changes.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ import numpy as np
 from processors.recall.ranking.query_terms import QueryTerms, speaker_mark
 from processors.text import tables
 from processors.text.language import Language
-from processors.text.questions.answer_kinds import asks_fate, asks_present, asks_omitted, asks_self, tells_change
+from processors.text.questions.answer_kinds import asks_fate, asks_omitted, asks_present, asks_self, tells_change
 from processors.text.scripts import HAN
 from processors.text.statements import SKIPS, holds_form
 from state.events.events import TurnRecorded
 from state.graph.view import GraphView
 
-READ: Final = 20  # of the best turns
+READ: Final = 10  # of the best turns
+LOOKED_UP: Final = 100  # of them, whose statements are looked up: what was left out is like what was done each day
 OMITTED: Final = 4.0  # a turn that says that what is asked for was left out
 SELF: Final = 1.2  # a turn whose speaker says it of themselves
 AHEAD: Final = 0.01  # of a score: as good as equal, but first
@@ -62,22 +63,21 @@ class Question(NamedTuple):
 def closer_look(
     question: Question, scores: Mapping[int, float], best: Sequence[int], turn_of: Callable[[int], TurnRecorded]
 ) -> dict[int, float]:
-    """Return what the `best` turns are worth besides their scores, by the turn's number; those worth nothing are left out.
+    """Return what some of the `best` turns are worth besides their scores, by the turn's number.
 
     scores  of all turns that were found
     """
-    read = best[:READ]
-    added: dict[int, float] = {}
-    for number in read:
-        worth = _omits(question, number) + _of_self(question, number, turn_of)
-        if worth:
-            added[number] = worth
-    for number in read:
-        before = _named_before(question, number, scores, turn_of)
-        if before is not None:
-            least = scores[before] + added.get(before, 0.0) + AHEAD
-            if least > scores[number] + added.get(number, 0.0):
-                added[number] = least - scores[number]
+    read, added = best[:READ], dict[int, float]()
+    if asks_omitted(question.text):
+        added |= {number: OMITTED for number in best[:LOOKED_UP] if _omits(question, number)}
+    if question.asker and asks_self(question.text):
+        for number in read:
+            if _is_own(question, turn_of(number)) and _says_of_self(turn_of(number).text, question.words):
+                added[number] = added.get(number, 0.0) + SELF
+    for number, before in _goes_on(question, read, scores, turn_of):
+        least = scores[before] + added.get(before, 0.0) + AHEAD
+        if least > scores[number] + added.get(number, 0.0):
+            added[number] = least - scores[number]
     return added
 
 
@@ -98,16 +98,17 @@ def _changed(
     """Yield what the asker said of the things asked for, each with a later turn that says that they have changed."""
     if not question.asker or question.terms.past or not asks_present(question.text):
         return
-    asker = speaker_mark(question.asker)
-    own = [number for number in read if speaker_mark(turn_of(number).speaker or "") == asker]
-    asked = {number: _asked_in(question, number) for number in own}
+    own = [number for number in read if _is_own(question, turn_of(number))]
+    asked = _asked_in(question, own)
     head = _head(question)
     for newer in own:
         if not asked[newer] or not tells_change(turn_of(newer).text):
             continue
         for older in own:
             is_later = turn_of(older).at < turn_of(newer).at and asked[older]
-            if is_later and (asked[older] <= asked[newer] or (head is not None and head in asked[newer] & asked[older])):
+            if is_later and (
+                asked[older] <= asked[newer] or (head is not None and head in asked[newer] & asked[older])
+            ):
                 yield older, newer
 
 
@@ -120,25 +121,19 @@ def _head(question: Question) -> int | None:
 
 def tells_omission(question: Question, numbers: Sequence[int]) -> bool:
     """Return whether one of some turns says that what is asked for was left out."""
-    return any(_omits(question, number) for number in numbers[:READ])
+    return asks_omitted(question.text) and any(_omits(question, number) for number in numbers[:LOOKED_UP])
 
 
-def _omits(question: Question, number: int) -> float:
-    """Return what it is worth that a turn says that it was left out, if a question asks for that."""
-    if not asks_omitted(question.text):
-        return 0.0
+def _omits(question: Question, number: int) -> bool:
+    """Return whether a turn says that what is asked for was left out."""
     skipped = (each.slot.removeprefix(SKIPS) for each in question.view.stated(number) if each.slot.startswith(SKIPS))
     plain = [each.replace("-", "") for each in skipped]
-    return OMITTED if holds_form(plain, question.words) else 0.0
+    return holds_form(plain, question.words)
 
 
-def _of_self(question: Question, number: int, turn_of: Callable[[int], TurnRecorded]) -> float:
-    """Return what it is worth that the asker says of themselves what they ask of themselves."""
-    if not (question.asker and question.words and asks_self(question.text)):
-        return 0.0
-    turn = turn_of(number)
-    is_own = speaker_mark(turn.speaker or "") == speaker_mark(question.asker)
-    return SELF if is_own and _says_of_self(turn.text, question.words) else 0.0
+def _is_own(question: Question, turn: TurnRecorded) -> bool:
+    """Return whether the asker said a turn."""
+    return speaker_mark(turn.speaker or "") == speaker_mark(question.asker)
 
 
 def _says_of_self(text: str, words: frozenset[str]) -> bool:
@@ -147,30 +142,39 @@ def _says_of_self(text: str, words: frozenset[str]) -> bool:
     if not forms:
         return False
     latin = rf"\bI(?:'\w+)?(?: [\w'’]+){{0,{_MOST_WORDS}}}? (?:{forms})\w*"
-    return bool(re.search(latin, text, re.IGNORECASE) or re.search(rf"我(?![的妈爸们])[^,，。!！?？;；]{{0,6}}?(?:{forms})", text))
+    return bool(
+        re.search(latin, text, re.IGNORECASE)
+        or re.search(rf"我(?![的妈爸们])[^,，。!！?？;；]{{0,6}}?(?:{forms})", text)
+    )
 
 
-def _named_before(
-    question: Question, number: int, scores: Mapping[int, float], turn_of: Callable[[int], TurnRecorded]
-) -> int | None:
-    """Return the turn that names what a turn goes on about with a pronoun, if it says what is asked of that."""
-    view, turn = question.view, turn_of(number)
-    if not _GOES_ON.search(turn.text):
-        return None
-    session, own = view.of_turns("session", np.array([number]))[0], _asked_in(question, number)
-    for before in range(number - 1, max(-1, number - 1 - _BACK), -1):
-        if view.of_turns("session", np.array([before]))[0] != session:
-            return None
-        named = _asked_in(question, before)
-        if named - own and turn_of(before).speaker == turn.speaker:
-            return before if before in scores and _says_more(question, turn, turn_of(before), own - named) else None
-    return None
+def _goes_on(
+    question: Question, read: Sequence[int], scores: Mapping[int, float], turn_of: Callable[[int], TurnRecorded]
+) -> Iterator[tuple[int, int]]:
+    """Yield the turns that say with a pronoun what is asked of what a turn right before names, each with that turn."""
+    going = [number for number in read if _GOES_ON.search(turn_of(number).text)] if len(question.terms.words) else []
+    near = {number: [each for each in range(number - 1, number - 1 - _BACK, -1) if each in scores] for number in going}
+    asked = _asked_in(question, sorted({*near, *(each for them in near.values() for each in them)}))
+    for number, them in near.items():
+        turn = turn_of(number)
+        before = next((each for each in them if asked[each] - asked[number] and _is_beside(turn_of(each), turn)), None)
+        if before is not None and _says_more(question, turn, turn_of(before), asked[number] - asked[before]):
+            yield number, before
 
 
-def _asked_in(question: Question, number: int) -> frozenset[int]:
-    """Return the words of the question that a turn mentions."""
-    _, concepts, _ = question.view.concepts_of_turns(np.array([number]))
-    return frozenset(np.intersect1d(concepts, question.terms.words).tolist())
+def _is_beside(before: TurnRecorded, turn: TurnRecorded) -> bool:
+    """Return whether one speaker said two turns of one session."""
+    return (before.session, before.speaker) == (turn.session, turn.speaker)
+
+
+def _asked_in(question: Question, numbers: Sequence[int]) -> dict[int, frozenset[int]]:
+    """Map some turns to the words of the question that each mentions."""
+    of, concepts, _ = question.view.concepts_of_turns(np.array(numbers, np.int64))
+    words, found = set(question.terms.words.tolist()), dict[int, set[int]]()
+    for place, concept in zip(of.tolist(), concepts.tolist(), strict=True):
+        if concept in words:
+            found.setdefault(numbers[place], set()).add(concept)
+    return {number: frozenset(found.get(number, ())) for number in numbers}
 
 
 def _says_more(question: Question, turn: TurnRecorded, before: TurnRecorded, own: frozenset[int]) -> bool:

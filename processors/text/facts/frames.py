@@ -34,7 +34,9 @@ _OF_FRAMES: Final[dict[str, Operation]] = _OPERATIONS | {
     "endknown": "end",
 }
 # "My pottery class" is called "pottery", too; "class" alone is not.
-_LESSON: Final = tables.lazy(r"(?<=\w) (?:course|class|classes|lessons?|practice|training|sessions?|rehearsals?)$|(?<=..)课$")
+_LESSON: Final = tables.lazy(
+    r"(?<=\w) (?:course|class|classes|lessons?|practice|training|sessions?|rehearsals?)$|(?<=..)课$"
+)
 _WORD_BEFORE: Final = tables.lazy(r"(?<!\bmy)(?<!\bour)(?<!\bthe)(?<=[a-z]) $", re.IGNORECASE)
 _CONFIDENCE: Final = {"infer": 0.5, "add": 0.85, "endknown": 0.6}
 _IMPLIED: Final = {("status", True): "married", ("status", False): "恋爱"}  # tied the knot, 有对象了

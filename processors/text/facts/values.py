@@ -72,7 +72,10 @@ def slot_name(slot: str, key: str, how: str) -> str:
     return name[:200]
 
 
-_HABITS: Final = {**dict.fromkeys(("smoke", "smoked", "cigarette", "fag", "ciggie"), "smoking"), **dict.fromkeys(("vape", "vaped"), "vaping")}
+_HABITS: Final = {
+    **dict.fromkeys(("smoke", "smoked", "cigarette", "fag", "ciggie"), "smoking"),
+    **dict.fromkeys(("vape", "vaped"), "vaping"),
+}
 _CALLED: Final = {
     **dict.fromkeys(("电话号码", "手机号", "手机号码", "号码", "手机"), "电话"),
     **dict.fromkeys(("phone", "number", "mobile number"), "phone number"),

@@ -89,7 +89,9 @@ def _is_about(cards: Cards, question: str, subject: str, slot: str, asker: str, 
         return _holds(question, low)
     owner, owned, role = low.rpartition(_OWNED)
     if owned:
-        return any(_holds(question, word) for word in _called(role)) and ((is_mine and owner == asker) or _holds(question, owner))
+        return any(_holds(question, word) for word in _called(role)) and (
+            (is_mine and owner == asker) or _holds(question, owner)
+        )
     if is_mine:
         roles = {
             path.casefold().rpartition(_OWNED)[2] for path, name in cards.aliases.items() if name.casefold() == low
