@@ -32,8 +32,7 @@ from emgas.times import wall_clock
 from processors.extraction.extractor import Extraction, Extractor
 from processors.lifecycle.steps import Steps
 from processors.lifecycle.turns.people import cards_of
-from processors.recall.answer.closer_look import Question as Asked
-from processors.recall.answer.closer_look import closer_look, tells_omission, told_changes
+from processors.recall.answer.closer_look import LOOKED_UP, AskedQuestion, closer_look, tells_omission, told_changes
 from processors.recall.answer.explanation import explanations, explanations_of_mode
 from processors.recall.answer.habits import find_habits
 from processors.recall.answer.people import raised_by_changes, relations_for
@@ -69,7 +68,7 @@ from processors.recall.retrieval.recall import (
     worth_showing,
 )
 from processors.recall.retrieval.retrieval import retrieve
-from processors.text.questions.answer_kinds import EVERYDAY, LEAST_DEPTH, MOST_DEPTH
+from processors.text.questions.answer_kinds import EVERYDAY, LEAST_DEPTH, MOST_DEPTH, asks_omitted
 from processors.text.questions.complexity import complexity
 from processors.text.questions.continuations import continuation
 from processors.text.questions.slots import SlotQuestion, slot_question
@@ -450,14 +449,15 @@ def _with_pronouns(question: _Question, recalled: RecallResult, turns: _TurnRead
     return replace(_raised(question, recalled, added), pronouns=added)
 
 
-def _asked(question: _Question, recalled: RecallResult) -> Asked:
-    return Asked(question.query.text, question.options.asker, question.view, _terms(question, recalled))
+def _asked(question: _Question, recalled: RecallResult) -> AskedQuestion:
+    return AskedQuestion(question.query.text, question.options.asker, question.view, _terms(question, recalled))
 
 
 def _omission_told(question: _Question, recalled: RecallResult) -> bool:
     """Return whether a turn says that what is asked for was left out; what recurs is rare in no turn."""
-    numbers = [each.number for each in recalled.passages]
-    return question.is_of_turns and tells_omission(_asked(question, recalled), numbers)
+    if not question.is_of_turns or not asks_omitted(question.query.text):
+        return False
+    return tells_omission(_asked(question, recalled), [each.number for each in recalled.passages])
 
 
 def _looked_at(question: _Question, recalled: RecallResult, turns: _TurnReader) -> RecallResult:
@@ -465,14 +465,14 @@ def _looked_at(question: _Question, recalled: RecallResult, turns: _TurnReader) 
     if not question.is_of_turns or not recalled.passages:
         return recalled
     asked = _asked(question, recalled)
-    scores = {each.number: each.score for each in recalled.passages}
-    added = closer_look(asked, scores, [each.number for each in recalled.passages], turns)
+    scores = {each.number: each.score for each in recalled.passages[:LOOKED_UP]}
+    added = closer_look(asked, scores, list(scores), turns)
     return _raised(question, recalled, added) if added else recalled
 
 
 def _changes_first(question: _Question, recalled: RecallResult, turns: _TurnReader) -> RecallResult:
     """Put what tells a change before what it changes, also where no card has understood it."""
-    if not question.is_of_turns or not recalled.passages:
+    if not question.is_of_turns or not recalled.passages or not question.options.asker:
         return recalled
     scores = {each.number: each.score for each in recalled.passages}
     added = told_changes(_asked(question, recalled), scores, [each.number for each in recalled.passages], turns)

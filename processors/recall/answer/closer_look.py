@@ -25,14 +25,15 @@ from processors.text.statements import SKIPS, holds_form
 from state.events.events import TurnRecorded
 from state.graph.view import GraphView
 
-READ: Final = 10  # of the best turns
+READ: Final = 8  # of the best turns
 LOOKED_UP: Final = 100  # of them, whose statements are looked up: what was left out is like what was done each day
 OMITTED: Final = 4.0  # a turn that says that what is asked for was left out
 SELF: Final = 1.2  # a turn whose speaker says it of themselves
 AHEAD: Final = 0.01  # of a score: as good as equal, but first
 _BACK: Final = 2  # turns, as far as a pronoun looks back here
 _MOST_WORDS: Final = 4  # between "I" and what is asked for
-_GOES_ON: Final = tables.lazy(r"\b(?:it|its|they|them|their|he|him|his|she|her)\b|[他她它]", re.IGNORECASE)
+_GOES_ON: Final = tables.lazy(r"\b(?:[Ii]ts?|[Tt]h(?:ey|em|eir)|[Hh](?:e|im|is|er)|[Ss]he)\b|[他她它]")
+_EARLY: Final = 60  # characters of a turn, in which a pronoun goes on about what was named before
 _WORD: Final = tables.lazy(r"[a-z]{3,}", re.IGNORECASE)
 _ENGLISH: Final = Language("en", ())
 _HAN: Final = tables.lazy(f"[{HAN}]")
@@ -45,7 +46,7 @@ _EMPTY: Final = frozenset(
 ) | {"the", "there", "about", "and", "for", "you", "our", "your", "their", "his", "her", "its", "them", "they", "can"}
 
 
-class Question(NamedTuple):
+class AskedQuestion(NamedTuple):
     """What is asked, by whom, and the words of it that the graph knows."""
 
     text: str
@@ -61,7 +62,7 @@ class Question(NamedTuple):
 
 
 def closer_look(
-    question: Question, scores: Mapping[int, float], best: Sequence[int], turn_of: Callable[[int], TurnRecorded]
+    question: AskedQuestion, scores: Mapping[int, float], best: Sequence[int], turn_of: Callable[[int], TurnRecorded]
 ) -> dict[int, float]:
     """Return what some of the `best` turns are worth besides their scores, by the turn's number.
 
@@ -82,7 +83,7 @@ def closer_look(
 
 
 def told_changes(
-    question: Question, scores: Mapping[int, float], best: Sequence[int], turn_of: Callable[[int], TurnRecorded]
+    question: AskedQuestion, scores: Mapping[int, float], best: Sequence[int], turn_of: Callable[[int], TurnRecorded]
 ) -> dict[int, float]:
     """Return what turns that tell a change of what is asked must get to rank before what they change, by number."""
     added: dict[int, float] = {}
@@ -93,7 +94,7 @@ def told_changes(
 
 
 def _changed(
-    question: Question, read: Sequence[int], turn_of: Callable[[int], TurnRecorded]
+    question: AskedQuestion, read: Sequence[int], turn_of: Callable[[int], TurnRecorded]
 ) -> Iterator[tuple[int, int]]:
     """Yield what the asker said of the things asked for, each with a later turn that says that they have changed."""
     if not question.asker or question.terms.past or not asks_present(question.text):
@@ -112,26 +113,26 @@ def _changed(
                 yield older, newer
 
 
-def _head(question: Question) -> int | None:
+def _head(question: AskedQuestion) -> int | None:
     """Return the word of the question that the graph knows and that stands last: practice of "band practice"."""
     text, ids = question.text.casefold(), question.view.ids
     places = {number: text.rfind(ids[number]) for number in question.terms.words.tolist() if ids[number] in text}
     return max(places, key=lambda number: places[number]) if places else None
 
 
-def tells_omission(question: Question, numbers: Sequence[int]) -> bool:
+def tells_omission(question: AskedQuestion, numbers: Sequence[int]) -> bool:
     """Return whether one of some turns says that what is asked for was left out."""
     return asks_omitted(question.text) and any(_omits(question, number) for number in numbers[:LOOKED_UP])
 
 
-def _omits(question: Question, number: int) -> bool:
+def _omits(question: AskedQuestion, number: int) -> bool:
     """Return whether a turn says that what is asked for was left out."""
     skipped = (each.slot.removeprefix(SKIPS) for each in question.view.stated(number) if each.slot.startswith(SKIPS))
     plain = [each.replace("-", "") for each in skipped]
     return holds_form(plain, question.words)
 
 
-def _is_own(question: Question, turn: TurnRecorded) -> bool:
+def _is_own(question: AskedQuestion, turn: TurnRecorded) -> bool:
     """Return whether the asker said a turn."""
     return speaker_mark(turn.speaker or "") == speaker_mark(question.asker)
 
@@ -149,10 +150,12 @@ def _says_of_self(text: str, words: frozenset[str]) -> bool:
 
 
 def _goes_on(
-    question: Question, read: Sequence[int], scores: Mapping[int, float], turn_of: Callable[[int], TurnRecorded]
+    question: AskedQuestion, read: Sequence[int], scores: Mapping[int, float], turn_of: Callable[[int], TurnRecorded]
 ) -> Iterator[tuple[int, int]]:
     """Yield the turns that say with a pronoun what is asked of what a turn right before names, each with that turn."""
-    going = [number for number in read if _GOES_ON.search(turn_of(number).text)] if len(question.terms.words) else []
+    going = [number for number in read if _GOES_ON.search(turn_of(number).text, 0, _EARLY)]
+    if not going or not len(question.terms.words):
+        return
     near = {number: [each for each in range(number - 1, number - 1 - _BACK, -1) if each in scores] for number in going}
     asked = _asked_in(question, sorted({*near, *(each for them in near.values() for each in them)}))
     for number, them in near.items():
@@ -167,7 +170,7 @@ def _is_beside(before: TurnRecorded, turn: TurnRecorded) -> bool:
     return (before.session, before.speaker) == (turn.session, turn.speaker)
 
 
-def _asked_in(question: Question, numbers: Sequence[int]) -> dict[int, frozenset[int]]:
+def _asked_in(question: AskedQuestion, numbers: Sequence[int]) -> dict[int, frozenset[int]]:
     """Map some turns to the words of the question that each mentions."""
     of, concepts, _ = question.view.concepts_of_turns(np.array(numbers, np.int64))
     words, found = set(question.terms.words.tolist()), dict[int, set[int]]()
@@ -177,7 +180,7 @@ def _asked_in(question: Question, numbers: Sequence[int]) -> dict[int, frozenset
     return {number: frozenset(found.get(number, ())) for number in numbers}
 
 
-def _says_more(question: Question, turn: TurnRecorded, before: TurnRecorded, own: frozenset[int]) -> bool:
+def _says_more(question: AskedQuestion, turn: TurnRecorded, before: TurnRecorded, own: frozenset[int]) -> bool:
     """Return whether a turn says what is asked, and the one before it does not."""
     if own or asks_fate(question.text):
         return True
