@@ -21,7 +21,8 @@ NOT_LEFT_OUT = (
 CHANGED = (
     "the club has moved to Fridays", "I quit in June", "I'm with Dr Falk these days", "we don't live there anymore",
     "my dentist retired, so I see Dr Oman",
-    "我换教练了", "周会挪到周五了", "现在改坐班车", "我不喝豆浆了", "上个月搬到厦门去了",
+    "我换教练了",
+    "周会挪到周五了", "现在改坐班车", "我不喝豆浆了", "上个月搬到厦门去了", "密码改了，现在是7720",
 )  # fmt: skip
 NOT_CHANGED = (
     "the club meets on Fridays", "I read the book", "we moved the sofa upstairs", "I left the keys at home",

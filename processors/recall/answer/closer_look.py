@@ -28,7 +28,7 @@ from state.graph.view import GraphView
 READ: Final = 8  # of the best turns
 LOOKED_UP: Final = 100  # of them, whose statements are looked up: what was left out is like what was done each day
 OMITTED: Final = 4.0  # a turn that says that what is asked for was left out
-SELF: Final = 1.2  # a turn whose speaker says it of themselves
+SELF: Final = 2.0  # a turn whose speaker says it of themselves
 AHEAD: Final = 0.01  # of a score: as good as equal, but first
 _BACK: Final = 2  # turns, as far as a pronoun looks back here
 _MOST_WORDS: Final = 4  # between "I" and what is asked for
