@@ -19,6 +19,7 @@ from typing import Final, NamedTuple, cast
 
 from emgas.messages.relations import RelationType
 from processors.text import names, tables
+from processors.text.facts.vocabulary import WORDS
 from processors.text.language import Word
 from processors.text.phrases import Phrase, is_verb, made
 
@@ -72,6 +73,7 @@ def _lists() -> dict[str, frozenset[str]]:
 _RULES: Final = tuple(_rule(*row) for row in tables.rows(__package__, "relations"))
 _TRIGGERS: Final = tuple(sorted({trigger for rule in _RULES for trigger in rule.triggers}))
 _WORDS: Final = _lists()
+_PETS: Final = WORDS["pet"] | WORDS["宠"]
 _SENTENCE_END: Final = tables.lazy(r"[.!?。！？\n…]")
 _CLAUSE: Final = tables.lazy(r"[,;:，；：—]|\b(?:but|because|although|though|so)\b|但是?|因为|所以|不过")
 _NOTHING: Final = Endpoint()
@@ -143,8 +145,10 @@ class _Reading:
         if rule.source == "speaker":
             return _NOTHING
         place = self._last_before(start)
-        while place >= 0 and _plain(self._words[place]) in _WORDS["adverbs"]:
+        while place >= 0 and self._before_pattern(place, start) in _WORDS["adverbs"]:
             place -= 1
+        if rule.source == "thing":
+            place = self._head(place)
         if place < 0 or self._is_parted(place, start):
             return None
         word = self._words[place]
@@ -156,6 +160,23 @@ class _Reading:
             return None
         endpoint = self._noun_before(place)
         return endpoint if self._may_be_source(endpoint, place, rule) else None
+
+    def _before_pattern(self, place: int, start: int) -> str:
+        """Return a word, or of one in which the pattern begins what stands before it: 就 of 就是."""
+        word = self._words[place]
+        is_cut = word.tag not in ("word", "number") and word.start < start < word.end
+        return self._text[word.start : start] if is_cut else _plain(word)
+
+    def _head(self, place: int) -> int:
+        """Return the place of the noun that a phrase with a preposition belongs to: the mould in the bathroom."""
+        first = place
+        while first > 0 and self._words[first].tag == "word" and place - first < LONGEST + 1:
+            if _plain(self._words[first]) in _WORDS["within"]:
+                return first - 1 if self._words[first - 1].content and not self._words[first].pause else place
+            if self._words[first].pause or self._words[first].sentence != self._words[place].sentence:
+                break
+            first -= 1
+        return place
 
     def _capital_before(self, start: int) -> Endpoint | None:
         """Find a name right before the pattern that nothing else shows to be one: Biscuit is a cat, 饼干是一只猫."""
@@ -293,7 +314,9 @@ def _is_nothing(endpoint: Endpoint) -> bool:
 def _is_named_kind(endpoint: Endpoint) -> bool:
     """Return whether an endpoint is of a kind whose members have names: a cat, 一只橘猫."""
     form = endpoint.words[-1].form
-    return form in _WORDS["kinds"] or (endpoint.words[-1].tag != "word" and form[-1] in _WORDS["kinds"])
+    return (
+        form in _WORDS["kinds"] or form in _PETS or (endpoint.words[-1].tag != "word" and form[-1] in _WORDS["kinds"])
+    )
 
 
 def _is_target(endpoint: Endpoint, kind_of_target: str) -> bool:

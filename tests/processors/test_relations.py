@@ -45,6 +45,12 @@ TEXTS = {
     "里斯本属于葡萄牙。": ("里斯本", "part-of", "葡萄牙"),
     "熬夜会导致头疼。": ("熬夜", "cause", "头疼"),
     "番茄又叫西红柿。": ("番茄", "synonym", "西红柿"),
+    "The damp in the hall was caused by a leak.": ("leak", "cause", "damp"),
+    "Stress at work leads to insomnia.": ("stress", "cause", "insomnia"),
+    "Waffles is a ferret.": ("waffle", "is-a", "ferret"),
+    "柯基就是一种狗嘛。": ("柯基", "is-a", "狗"),
+    "年糕是一只布偶。": ("年糕", "is-a", "布偶"),
+    "堵车是因为前面修路。": ("修路", "cause", "堵车"),
 }
 SAYS_NOTHING = (
     "Do you live in Rome?",
@@ -73,6 +79,8 @@ SAYS_NOTHING = (
     "我在家工作。",
     "我在考虑工作的事。",
     "今天没有三个人来。",
+    "Breakfast is a mess.",
+    "这是一只猫。",
 )
 
 

@@ -43,6 +43,11 @@ TEXTS = [
     ("牙医预约改到周五下午三点", "牙医预约", "周五下午三点", False),
     ("我不再喝咖啡了", "does 咖啡", "yes", True),
     ("今天没喝拿铁,改喝茶。", "skips 拿铁", "yes", False),
+    ("Gave boxing a miss this week.", "skips boxing", "yes", False),
+    ("Forgot my vitamins.", "skips vitamins", "yes", False),
+    ("Had to skip training, bad knee.", "skips training", "yes", False),
+    ("The run didn't happen.", "skips run", "yes", False),
+    ("琴没练", "skips 琴", "yes", False),
 ]
 
 

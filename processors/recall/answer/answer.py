@@ -11,7 +11,7 @@ start; if that is impossible, it raises GraphChangedError and must begin again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,6 +32,7 @@ from emgas.times import wall_clock
 from processors.extraction.extractor import Extraction, Extractor
 from processors.lifecycle.steps import Steps
 from processors.lifecycle.turns.people import cards_of
+from processors.recall.answer.closer_look import LOOKED_UP, AskedQuestion, closer_look, tells_omission, told_changes
 from processors.recall.answer.explanation import explanations, explanations_of_mode
 from processors.recall.answer.habits import find_habits
 from processors.recall.answer.people import raised_by_changes, relations_for
@@ -68,7 +69,7 @@ from processors.recall.retrieval.recall import (
 )
 from processors.recall.retrieval.retrieval import retrieve
 from processors.text.language import clean
-from processors.text.questions.answer_kinds import EVERYDAY, LEAST_DEPTH, MOST_DEPTH
+from processors.text.questions.answer_kinds import EVERYDAY, LEAST_DEPTH, MOST_DEPTH, asks_omitted
 from processors.text.questions.complexity import complexity
 from processors.text.questions.continuations import continuation
 from processors.text.questions.slots import SlotQuestion, slot_question
@@ -365,15 +366,18 @@ def _prepare(answerer: Answerer, query: Query, memory: QueriedGraph, graph: Grap
 def _match(question: _Question, turns: _TurnReader) -> _Matches:
     """Search the graph: for turns, for what recurs, and for relations if they are asked for."""
     query, slot_question = question.query, _slot_question(question)
-    recalled = _with_changes(question, _with_pronouns(question, _recall_turns(question), turns))
+    recalled = _with_pronouns(question, _recall_turns(question), turns)
+    recalled = _with_changes(question, _looked_at(question, recalled, turns))
     habits, relations = _recurring(question), _relations(question, recalled, slot_question)
     known = _known(question, recalled)
+    if _omission_told(question, recalled):
+        known = max(known, WEIGHTS.silent)
     is_known = bool(recalled.passages) and known >= _least_known(question)
     if is_known:
         recalled = _worth_their_tokens(question, recalled, known)
     elif habits or relations or slot_question or query.fallback != "nearest":
         recalled = replace(recalled, passages=(), recalled=())
-    recalled = _evidence_first(question, recalled, slot_question)
+    recalled = _changes_first(question, _evidence_first(question, recalled, slot_question), turns)
     is_match = bool(recalled.passages and (is_known or slot_question)) or bool(habits or relations)
     if not is_match and query.fallback == "recent":
         latest = recent(question.view, question.options.only, query.top_passages or LATEST)
@@ -445,11 +449,47 @@ def _with_pronouns(question: _Question, recalled: RecallResult, turns: _TurnRead
     added = meant_by_pronouns(question.view, _terms(question, recalled), best, turns, weight)
     if not added:
         return recalled
+    return replace(_raised(question, recalled, added), pronouns=added)
+
+
+def _asked(question: _Question, recalled: RecallResult) -> AskedQuestion:
+    return AskedQuestion(question.query.text, question.options.asker, question.view, _terms(question, recalled))
+
+
+def _omission_told(question: _Question, recalled: RecallResult) -> bool:
+    """Return whether a turn says that what is asked for was left out; what recurs is rare in no turn."""
+    if not question.is_of_turns or not asks_omitted(question.query.text):
+        return False
+    return tells_omission(_asked(question, recalled), [each.number for each in recalled.passages])
+
+
+def _looked_at(question: _Question, recalled: RecallResult, turns: _TurnReader) -> RecallResult:
+    """Raise turns that say what is asked in a way that no single word of theirs shows."""
+    if not question.is_of_turns or not recalled.passages:
+        return recalled
+    asked = _asked(question, recalled)
+    scores = {each.number: each.score for each in recalled.passages[:LOOKED_UP]}
+    added = closer_look(asked, scores, list(scores), turns)
+    return _raised(question, recalled, added) if added else recalled
+
+
+def _changes_first(question: _Question, recalled: RecallResult, turns: _TurnReader) -> RecallResult:
+    """Put what tells a change before what it changes, also where no card has understood it."""
+    if not question.is_of_turns or not recalled.passages or not question.options.asker:
+        return recalled
+    scores = {each.number: each.score for each in recalled.passages}
+    added = told_changes(_asked(question, recalled), scores, [each.number for each in recalled.passages], turns)
+    passages = [each._replace(score=each.score + added.get(each.number, 0.0)) for each in recalled.passages]
+    return replace(recalled, passages=tuple(sorted(passages, key=lambda each: -each.score))) if added else recalled
+
+
+def _raised(question: _Question, recalled: RecallResult, added: Mapping[int, float]) -> RecallResult:
+    """Add log-odds to the scores of turns, or raise scores that are none by as much, and order the turns again."""
     raised = [
         each._replace(score=each.score + worth if question.has_odds else each.score * (1 + worth / ODDS))
         for each, worth in ((each, added.get(each.number, 0.0)) for each in recalled.passages)
     ]
-    return replace(recalled, passages=tuple(sorted(raised, key=lambda each: -each.score)), pronouns=added)
+    return replace(recalled, passages=tuple(sorted(raised, key=lambda each: -each.score)))
 
 
 def _with_changes(question: _Question, recalled: RecallResult) -> RecallResult:

@@ -28,6 +28,7 @@ _STRONG: Final = frozenset({"employer", "habit", "owns", "partner", "job"})  # t
 _SWAPPED: Final = frozenset({"drinks", "medication"})  # a swap of these states both values, even if neither was known
 _POINTING: Final = frozenset(["it", "that", "this", "him", "her", "them"])
 _OUT_OF_WORK: Final = ("unemployed", "retired", "失业", "退休", "between jobs", "待业")
+_THINGS: Final = ("owns", "uses")  # slots of what can break, be lost or stolen
 _PATH: Final = "."
 
 
@@ -190,7 +191,10 @@ class _Folding:
 
     def end(self, subject: str, fact: Fact, value: str) -> None:
         """End a value that a slot holds, or whatever it holds."""
-        if not value or value.casefold().split()[0] not in _POINTING:
+        if fact.slot == "any":  # "my laptop died": whatever the card calls it
+            for slot in _THINGS:
+                self._end(subject, slot, value)
+        elif not value or value.casefold().split()[0] not in _POINTING:
             self._end(
                 subject, fact.slot, value, is_strong=bool(value) and fact.slot in _STRONG and fact.confidence >= _SURE
             )

@@ -48,6 +48,7 @@ _BEGINS: Final = pattern("zh", "begins")
 
 _TITLES: Final = ("医生", "大夫", "教授", "警官")
 _FOREIGN: Final = frozenset({"nrp", "nz", "nr", "nrt", "nrfg", "x"})
+_OF_PLACES: Final = frozenset({"employer", "hometown"})
 _PLACES: Final = frozenset({"ns", "nz", "nt", "nrt", "nr"})
 
 
@@ -82,9 +83,12 @@ class ChineseReading(FactReading):
             if fact.value.endswith(_TITLES) and self._is_titled(fact.value):
                 return False
             return "·" not in fact.value and not fact.value.startswith(tuple(name.text for name in self._people))
+        tags = {tag for _, tag in chinese_names.cut(fact.value, STANDARD)} if fact.slot in _OF_PLACES else set[str]()
         end = self.sentence.find(fact.value) + len(fact.value)
-        is_people = fact.slot == "hometown" and self.sentence.startswith("人", end)
-        return not is_people or any(tag in _PLACES for _, tag in chinese_names.cut(fact.value, STANDARD))
+        if fact.slot == "employer":  # not of 在北京干了三年
+            return tags != {"ns"} or not _DOES.match(self.sentence, end)
+        is_people = fact.slot == "hometown" and self.sentence.startswith(("人", "的"), end)
+        return not is_people or not tags.isdisjoint(_PLACES)
 
     def _is_titled(self, value: str) -> bool:
         """Return whether a job is a name and a title: 卡林医生, but not 外科医生."""
@@ -265,7 +269,8 @@ class ChineseReading(FactReading):
             for match in _SELF.finditer(clause)
             if not _BEGINS.match(clause, match.end() if match["we"] else match.end("role") + 1)
         ]  # not 我们老师, 我妈妈的朋友
-        if (match := _BEGINS.match(clause)) and _ROLES[match["role"]] in _FAMILY:
+        led = _LED.match(clause)  # 给儿子转学了
+        if (match := _BEGINS.match(clause, led.end() if led else 0)) and _ROLES[match["role"]] in _FAMILY:
             subjects.append(Subject(f".{match['role']}", match.end()))
         place = self.offset + start
         subjects += [
@@ -338,6 +343,8 @@ _IS: Final = tables.lazy("(?:就|也|都)?(?:是|当上?了?|成了)(?:我带的
 _BETWEEN: Final = ("", "现在", "以后", "其实", "目前", "一直", "都")
 _BEFORE_ROLES: Final = frozenset(",，。！？;；: ：“（(和跟给让请")
 _OBJECTS: Final = frozenset("和跟在给对把像找")
+_DOES: Final = tables.lazy("(?:那边|这边)?(?:当|做|干|跑|开|教)")
+_LED: Final = tables.lazy("(?:刚|已经)?(?:给|帮|替)(?:我们?家?)?(?=.{1,6}(?:转学|报名|报了))")
 _EARLY: Final = 6  # characters from where a clause begins: a subject there is its own
 _REFUSES: Final = tables.lazy("不要|不想|别")
 _WHEN: Final = tables.lazy("(?:今年|现在|目前|已经|昨天|今天|刚刚?|最近|一直|都|也|还|就|上个月|去年|终于)*$")

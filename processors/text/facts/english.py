@@ -85,10 +85,11 @@ class EnglishReading(FactReading):
 
     def states_up_to(self, clause: str) -> int:
         """Return up to where a clause states something: before a wish or a plan; nothing after "if"."""
-        if _IF.search(clause):
+        supposed = _IF.search(clause)
+        if supposed and not _IF_TOLD.match(clause, supposed.start()):
             return 0
-        unsure = self.unsure.search(clause)
-        return unsure.end() - 1 if unsure else len(clause)
+        unsure = self.unsure.search(clause, 0, supposed.start() if supposed else len(clause))
+        return unsure.end() - 1 if unsure else supposed.start() if supposed else len(clause)
 
     def holds(self, fact: Fact) -> bool:
         """Return whether a fact may hold: one is no relative of oneself, "I'm Aunt Monica"."""
@@ -331,6 +332,12 @@ _OWN_SLOTS: Final = frozenset({"spouse", "partner", "parent", "child", "sibling"
 _PAIRED: Final = frozenset({"partner", "spouse"})
 _PARTED: Final = tables.lazy(r"\b(?:broke up|broken up|split up|called it quits)\b")
 _IF: Final = tables.lazy(r"\bif\b", re.IGNORECASE)
+_IF_TOLD: Final = tables.lazy(  # it says why something is told, not on what it depends
+    r"if (?:you (?:must know|didn't know|don't know|remember|recall|care|ask|wondered|wonder|(?:were|are|'re) wondering"
+    r"|want to know|haven't heard)|i (?:never|haven't|didn't|forgot|hadn't) (?:told?|mention|to)|anyone|that matters"
+    r"|that helps|it matters|it helps|you're interested|you must)",
+    re.IGNORECASE,
+)
 _WORD: Final = tables.lazy(r"[a-zà-þ-]+")
 _ENDS: Final = tables.lazy(r"[,.;!?)(]|$|\s(?:and|but|now)\b")
 _DENIED: Final = tables.lazy(r"n't\b|\b(?:not|never|no longer|nobody|used to|anymore|said|wasn't)\b", re.IGNORECASE)

@@ -33,6 +33,11 @@ _OF_FRAMES: Final[dict[str, Operation]] = _OPERATIONS | {
     "endall": "end",
     "endknown": "end",
 }
+# "My pottery class" is called "pottery", too; "class" alone is not.
+_LESSON: Final = tables.lazy(
+    r"(?<=\w) (?:course|class|classes|lessons?|practice|training|sessions?|rehearsals?)$|(?<=..)课$"
+)
+_WORD_BEFORE: Final = tables.lazy(r"(?<!\bmy)(?<!\bour)(?<!\bthe)(?<=[a-z]) $", re.IGNORECASE)
 _CONFIDENCE: Final = {"infer": 0.5, "add": 0.85, "endknown": 0.6}
 _IMPLIED: Final = {("status", True): "married", ("status", False): "恋爱"}  # tied the knot, 有对象了
 
@@ -221,7 +226,9 @@ class FactReading:
         if frame.how == _NEVER or (name and not self.is_name(name)):
             return
         if slot == "time":
-            who = re.sub(r"^(?:my|our|the) ", "", plain(groups.get("k", "")).casefold())
+            if _LESSON.search(f"x {groups.get('k', '')}") and _WORD_BEFORE.search(clause.text[: match.start("k")]):
+                return  # the class of "my pottery class": that is named as a whole
+            who = _LESSON.sub("", re.sub(r"^(?:my|our|the) ", "", plain(groups.get("k", "")).casefold()))
         span = match.start() + clause.start, match.end() + clause.start
         for part in slot.split("+") if frame.how == "endall" else (slot,):
             for fact in _facts(frame, part, groups, clause.text):

@@ -29,6 +29,7 @@ _LIKED: Final = tables.lazy(
 _JOB_ENDING: Final = tables.lazy(
     r"(?:[^aeiou]ologist|grapher|ician|ineer|keeper|maker|worker|writer|teacher|officer|therapist|trainer|analyst|manager"
     r"|director|developer|designer|assistant|instructor|operator|cleaner|planner|master|smith)$"
+    r"|(?<!^) for a living$|^(?:head|director|editor|professor|captain|manager|chief|vice president) of \w"
     r"|^teach(?:es|ing)?\b(?! (?:me|him|her|us|them|you|an?|it|that|this)\b)"
 )
 _HAN_JOBS: Final = WORDS["职"] | {
@@ -71,7 +72,10 @@ def slot_name(slot: str, key: str, how: str) -> str:
     return name[:200]
 
 
-_HABITS: Final = {**dict.fromkeys(("smoke", "smoked"), "smoking"), **dict.fromkeys(("vape", "vaped"), "vaping")}
+_HABITS: Final = {
+    **dict.fromkeys(("smoke", "smoked", "cigarette", "fag", "ciggie"), "smoking"),
+    **dict.fromkeys(("vape", "vaped"), "vaping"),
+}
 _CALLED: Final = {
     **dict.fromkeys(("电话号码", "手机号", "手机号码", "号码", "手机"), "电话"),
     **dict.fromkeys(("phone", "number", "mobile number"), "phone number"),
@@ -130,7 +134,7 @@ def _may_be_han(slot: str, value: str) -> bool:
 def _may_be(slot: str, value: str, low: str) -> bool:
     if slot == "job":
         return not _DOING.match(low) and (
-            low in WORDS["job"] | WORDS["trade"]
+            low in WORDS["job"] | WORDS["trade"] | WORDS["craft"]
             or low.rsplit(maxsplit=1)[-1] in WORDS["job"]
             or bool(_JOB_ENDING.search(low))
             or any(low.endswith(f" {job}") for job in WORDS["job"] if " " in job)

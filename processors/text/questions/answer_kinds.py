@@ -57,6 +57,11 @@ _ASKS_HAPPENED: Final = _pattern("asks-happened")
 _ASKS_PICTURE: Final = _pattern("asks-picture")
 _ASKS_PAST: Final = _pattern("asks-past")
 _ASKS_ACCOUNT: Final = _pattern("asks-account")
+_ASKS_OMITTED: Final = _pattern("asks-omitted")
+_ASKS_SELF: Final = _pattern("asks-self")
+_ASKS_FATE: Final = _pattern("asks-fate")
+_ASKS_PRESENT: Final = _pattern("asks-present")
+_TELLS_CHANGE: Final = _pattern("tells-change")
 _OF_ASKER: Final = _pattern("of-asker")
 _FORM: Final = _pattern("form")
 _GREETS: Final = _pattern("greets")
@@ -126,6 +131,31 @@ def asks_account(text: str) -> bool:
 def asks_habit(text: str) -> bool:
     """Return whether a question asks for what recurs: how often, usually, 多久一次, 习惯."""
     return _ASKS_HABIT.search(text) is not None
+
+
+def asks_omitted(text: str) -> bool:
+    """Return whether a question asks when something was left out: when did I miss, 哪天没."""
+    return _ASKS_OMITTED.search(text) is not None
+
+
+def asks_self(text: str) -> bool:
+    """Return whether a question asks what its asker does: can I, do I, 我 at its beginning."""
+    return _ASKS_SELF.search(text) is not None
+
+
+def asks_present(text: str) -> bool:
+    """Return whether a question asks how things stand: who is my GP, 我早上喝什么."""
+    return _ASKS_PRESENT.search(text) is not None and not asks_past(text)
+
+
+def tells_change(text: str) -> bool:
+    """Return whether a turn says that something is no longer as it was: my GP retired, 现在换成牛奶."""
+    return _TELLS_CHANGE.search(text) is not None
+
+
+def asks_fate(text: str) -> bool:
+    """Return whether a question asks what became of something: what happened to, 怎么了."""
+    return _ASKS_FATE.search(text) is not None
 
 
 def of_asker(text: str) -> bool:

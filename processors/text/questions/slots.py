@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from processors.text import tables
 from processors.text.facts.card import INFERRED, Cards, Entry
-from processors.text.facts.vocabulary import ROLES, SLOTS
+from processors.text.facts.vocabulary import ROLES, SLOTS, members
 from processors.text.pronouns.mentions import FEMALE, MALE
 from processors.text.scripts import HAN
 
@@ -34,6 +34,13 @@ _NOW: Final = tables.lazy(
 _OWNED: Final = "'s "
 # "What does Ada do?" asks for her job; with more behind it ("do on Sundays") it asks for something else.
 _DOES: Final = tables.lazy(r"^what do(?:es)? (?P<who>[^?]{1,40}?) do(?: now| for work)?\W*$")
+_ONE_OF_EACH: Final = frozenset({"spouse", "partner", "parent"})  # of each gender: whoever is called so is the same
+# A question that names one of these asks for no card of who asks, even if the talk called them by another word.
+_RELATED: Final = frozenset(
+    word if len(word) > 1 else f"我{word}"
+    for relation in ("parent", "sibling", "child", "spouse", "partner", "relative", "friend")
+    for word in members(relation)
+)
 
 
 class SlotQuestion(NamedTuple):
@@ -84,16 +91,30 @@ def _is_about(cards: Cards, question: str, subject: str, slot: str, asker: str, 
         return _holds(question, low)
     owner, owned, role = low.rpartition(_OWNED)
     if owned:
-        return _holds(question, role) and ((is_mine and owner == asker) or _holds(question, owner))
+        return any(_holds(question, word) for word in _called(role)) and (
+            (is_mine and owner == asker) or _holds(question, owner)
+        )
     if is_mine:
         roles = {
             path.casefold().rpartition(_OWNED)[2] for path, name in cards.aliases.items() if name.casefold() == low
         }
         return (
             low == asker
-            and not any(_holds(question, each) for each in _roles_of(cards, asker) - set(_question_words(slot)))
+            and not any(
+                _holds(question, each) for each in (_roles_of(cards, asker) | _RELATED) - set(_question_words(slot))
+            )
         ) or any(_holds(question, each) for each in roles)
     return _holds(question, low) or (low == asker and slot not in SLOTS and _holds(question, f"the {slot}"))
+
+
+def _called(role: str) -> set[str]:
+    """Return the words by which a question may call whom the talk called by a role: 老婆 is 媳妇, but no 老公."""
+    relation = next((roles[role] for roles in ROLES.values() if role in roles), "")
+    if relation not in _ONE_OF_EACH:
+        return {role}
+    other = FEMALE if role in MALE else MALE if role in FEMALE else frozenset[str]()
+    alike = {word for word in members(relation) if word.isascii() == role.isascii() and word not in other}
+    return {role} | (alike if role in MALE | FEMALE else set())
 
 
 def _is_of_gender(question: str, entry: Entry) -> bool:

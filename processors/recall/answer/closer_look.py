@@ -1,0 +1,193 @@
+"""Read the best turns again for four things that their words alone do not show, and say how much each is worth.
+
+    "When did I miss pilates?"       a turn that says that it was left out: "didn't make it to pilates"
+    "Can I drive?"                   a turn in which the asker is who does it: "I never learned to drive"
+    "What happened to the drone?"    a turn that goes on about what the turn before it named: "it got stuck in a tree"
+    "Who is my GP?"                  a later turn of the asker that says that this has changed: "my GP retired"
+
+Scores are log-odds.  Only the best turns are read, and only the order among them changes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from processors.recall.ranking.query_terms import QueryTerms, speaker_mark
+from processors.text import tables
+from processors.text.language import Language
+from processors.text.questions.answer_kinds import asks_fate, asks_omitted, asks_present, asks_self, tells_change
+from processors.text.scripts import HAN
+from processors.text.statements import SKIPS, holds_form
+from state.events.events import TurnRecorded
+from state.graph.view import GraphView
+
+READ: Final = 8  # of the best turns
+LOOKED_UP: Final = 100  # of them, whose statements are looked up: what was left out is like what was done each day
+OMITTED: Final = 4.0  # a turn that says that what is asked for was left out
+SELF: Final = 2.0  # a turn whose speaker says it of themselves
+AHEAD: Final = 0.01  # of a score: as good as equal, but first
+_BACK: Final = 2  # turns, as far as a pronoun looks back here
+_MOST_WORDS: Final = 4  # between "I" and what is asked for
+_GOES_ON: Final = tables.lazy(r"\b(?:[Ii]ts?|[Tt]h(?:ey|em|eir)|[Hh](?:e|im|is|er)|[Ss]he)\b|[他她它]")
+_EARLY: Final = 60  # characters of a turn, in which a pronoun goes on about what was named before
+_WORD: Final = tables.lazy(r"[a-z]{3,}", re.IGNORECASE)
+_ENGLISH: Final = Language("en", ())
+_HAN: Final = tables.lazy(f"[{HAN}]")
+_EMPTY_HAN: Final = frozenset(
+    "我你您他她它们咱的了吗呢吧啊呀什么怎样谁哪里儿个是有在要多少几为会能和跟对把被给也都就还很去来说做没不过着这那时候"
+    "天年月日到用叫想得上下事情东西现今明昨最近后前请问知道可以应该"
+)
+_EMPTY: Final = frozenset(
+    ("what", "when", "where", "which", "who", "whose", "how", "why", "do", "did", "with", "have", "be", "that", "this")
+) | {"the", "there", "about", "and", "for", "you", "our", "your", "their", "his", "her", "its", "them", "they", "can"}
+
+
+class AskedQuestion(NamedTuple):
+    """What is asked, by whom, and the words of it that the graph knows."""
+
+    text: str
+    asker: str
+    view: GraphView
+    terms: QueryTerms
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The known words of the question, and those that are not known."""
+        known = (self.view.ids[number] for number in self.terms.words.tolist())
+        return frozenset([*known, *self.terms.unknown])
+
+
+def closer_look(
+    question: AskedQuestion, scores: Mapping[int, float], best: Sequence[int], turn_of: Callable[[int], TurnRecorded]
+) -> dict[int, float]:
+    """Return what some of the `best` turns are worth besides their scores, by the turn's number.
+
+    scores  of all turns that were found
+    """
+    read, added = best[:READ], dict[int, float]()
+    if asks_omitted(question.text):
+        added |= {number: OMITTED for number in best[:LOOKED_UP] if _omits(question, number)}
+    if question.asker and asks_self(question.text):
+        for number in read:
+            if _is_own(question, turn_of(number)) and _says_of_self(turn_of(number).text, question.words):
+                added[number] = added.get(number, 0.0) + SELF
+    for number, before in _goes_on(question, read, scores, turn_of):
+        least = scores[before] + added.get(before, 0.0) + AHEAD
+        if least > scores[number] + added.get(number, 0.0):
+            added[number] = least - scores[number]
+    return added
+
+
+def told_changes(
+    question: AskedQuestion, scores: Mapping[int, float], best: Sequence[int], turn_of: Callable[[int], TurnRecorded]
+) -> dict[int, float]:
+    """Return what turns that tell a change of what is asked must get to rank before what they change, by number."""
+    added: dict[int, float] = {}
+    for older, newer in _changed(question, best[:READ], turn_of):
+        least = scores[older] + AHEAD - scores[newer]
+        added[newer] = max(added.get(newer, 0.0), least)
+    return {number: worth for number, worth in added.items() if worth > 0}
+
+
+def _changed(
+    question: AskedQuestion, read: Sequence[int], turn_of: Callable[[int], TurnRecorded]
+) -> Iterator[tuple[int, int]]:
+    """Yield what the asker said of the things asked for, each with a later turn that says that they have changed."""
+    if not question.asker or question.terms.past or not asks_present(question.text):
+        return
+    own = [number for number in read if _is_own(question, turn_of(number))]
+    asked = _asked_in(question, own)
+    head = _head(question)
+    for newer in own:
+        if not asked[newer] or not tells_change(turn_of(newer).text):
+            continue
+        for older in own:
+            is_later = turn_of(older).at < turn_of(newer).at and asked[older]
+            if is_later and (
+                asked[older] <= asked[newer] or (head is not None and head in asked[newer] & asked[older])
+            ):
+                yield older, newer
+
+
+def _head(question: AskedQuestion) -> int | None:
+    """Return the word of the question that the graph knows and that stands last: practice of "band practice"."""
+    text, ids = question.text.casefold(), question.view.ids
+    places = {number: text.rfind(ids[number]) for number in question.terms.words.tolist() if ids[number] in text}
+    return max(places, key=lambda number: places[number]) if places else None
+
+
+def tells_omission(question: AskedQuestion, numbers: Sequence[int]) -> bool:
+    """Return whether one of some turns says that what is asked for was left out."""
+    return asks_omitted(question.text) and any(_omits(question, number) for number in numbers[:LOOKED_UP])
+
+
+def _omits(question: AskedQuestion, number: int) -> bool:
+    """Return whether a turn says that what is asked for was left out."""
+    skipped = (each.slot.removeprefix(SKIPS) for each in question.view.stated(number) if each.slot.startswith(SKIPS))
+    plain = [each.replace("-", "") for each in skipped]
+    return holds_form(plain, question.words)
+
+
+def _is_own(question: AskedQuestion, turn: TurnRecorded) -> bool:
+    """Return whether the asker said a turn."""
+    return speaker_mark(turn.speaker or "") == speaker_mark(question.asker)
+
+
+def _says_of_self(text: str, words: frozenset[str]) -> bool:
+    """Return whether "I" stands right before a form of one of some words: "I never learned to drive"."""
+    forms = "|".join(re.escape(word[: max(3, len(word) - 1)] if word.isascii() else word) for word in sorted(words))
+    if not forms:
+        return False
+    latin = rf"\bI(?:'\w+)?(?: [\w'’]+){{0,{_MOST_WORDS}}}? (?:{forms})\w*"
+    return bool(
+        re.search(latin, text, re.IGNORECASE)
+        or re.search(rf"我(?![的妈爸们])[^,，。!！?？;；]{{0,6}}?(?:{forms})", text)
+    )
+
+
+def _goes_on(
+    question: AskedQuestion, read: Sequence[int], scores: Mapping[int, float], turn_of: Callable[[int], TurnRecorded]
+) -> Iterator[tuple[int, int]]:
+    """Yield the turns that say with a pronoun what is asked of what a turn right before names, each with that turn."""
+    going = [number for number in read if _GOES_ON.search(turn_of(number).text, 0, _EARLY)]
+    if not going or not len(question.terms.words):
+        return
+    near = {number: [each for each in range(number - 1, number - 1 - _BACK, -1) if each in scores] for number in going}
+    asked = _asked_in(question, sorted({*near, *(each for them in near.values() for each in them)}))
+    for number, them in near.items():
+        turn = turn_of(number)
+        before = next((each for each in them if asked[each] - asked[number] and _is_beside(turn_of(each), turn)), None)
+        if before is not None and _says_more(question, turn, turn_of(before), asked[number] - asked[before]):
+            yield number, before
+
+
+def _is_beside(before: TurnRecorded, turn: TurnRecorded) -> bool:
+    """Return whether one speaker said two turns of one session."""
+    return (before.session, before.speaker) == (turn.session, turn.speaker)
+
+
+def _asked_in(question: AskedQuestion, numbers: Sequence[int]) -> dict[int, frozenset[int]]:
+    """Map some turns to the words of the question that each mentions."""
+    of, concepts, _ = question.view.concepts_of_turns(np.array(numbers, np.int64))
+    words, found = set(question.terms.words.tolist()), dict[int, set[int]]()
+    for place, concept in zip(of.tolist(), concepts.tolist(), strict=True):
+        if concept in words:
+            found.setdefault(numbers[place], set()).add(concept)
+    return {number: frozenset(found.get(number, ())) for number in numbers}
+
+
+def _says_more(question: AskedQuestion, turn: TurnRecorded, before: TurnRecorded, own: frozenset[int]) -> bool:
+    """Return whether a turn says what is asked, and the one before it does not."""
+    if own or asks_fate(question.text):
+        return True
+    return bool((_forms(question.text) - question.words) & (_forms(turn.text) - _forms(before.text)))
+
+
+def _forms(text: str) -> frozenset[str]:
+    """Return the words of a text, but for those that every question has: got is get; a Han character is a word."""
+    latin = {_ENGLISH.normal_form(word) for word in _WORD.findall(text)} - _EMPTY
+    return frozenset(latin | (set(_HAN.findall(text)) - _EMPTY_HAN))

@@ -1,0 +1,119 @@
+"""What a closer look at the best turns finds: what was left out, what "I" do, what goes on, what has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from processors.text.questions.answer_kinds import asks_fate, asks_omitted, asks_present, asks_self, tells_change
+from tests.support.stories import Story
+
+LEFT_OUT = (
+    "When did I miss my swim?", "Which day did I not go to yoga?", "When didn't I take the tablets?",
+    "On which day did I have no soup?", "How often did I skip breakfast?",
+    "我哪天没练琴？", "哪一次没去跑步？", "什么时候没吃药？",
+)  # fmt: skip
+NOT_LEFT_OUT = (
+    "When did I go to yoga?", "Which day is the swim?", "I don't know the day",
+    "哪天去练琴？", "什么时候不错？", "我没练琴",
+)  # fmt: skip
+CHANGED = (
+    "the club has moved to Fridays", "I quit in June", "I'm with Dr Falk these days", "we don't live there anymore",
+    "my dentist retired, so I see Dr Oman",
+    "我换教练了",
+    "周会挪到周五了", "现在改坐班车", "我不喝豆浆了", "上个月搬到厦门去了", "密码改了，现在是7720",
+)  # fmt: skip
+NOT_CHANGED = (
+    "the club meets on Fridays", "I read the book", "we moved the sofa upstairs", "I left the keys at home",
+    "周会在周一", "我喝豆浆", "我去换衣服", "他们在改作文",
+)  # fmt: skip
+STORIES = {
+    "left out, in other words than the question's": (
+        ("Pilates done.", "Pilates again.", "Didn't make it to pilates, my back hurts.", "Pilates was packed."),
+        "When did I miss pilates?", 2,
+    ),
+    "what recurs every day, but for one": (
+        ("午休打乒乓球了", "午休又打乒乓球了", "下雨，没打成乒乓球", "午休打了乒乓球"), "我哪天没打乒乓球？", 2,
+    ),
+    "what the asker says of themselves": (
+        ("Yusuf had to drive through a flood.", "I never learned to drive.", "A nice evening for a drive."),
+        "Can I drive?", 1,
+    ),
+    "what became of it": (
+        ("Femi came round with his new drone.", "It got stuck in a tree.", "The soup was good."),
+        "What happened to Femi's drone?", 1,
+    ),
+    "what they did, in another form of the verb": (
+        ("The twins next door turned five.", "They got a drum kit, heaven help us.", "I read a book."),
+        "What did the twins next door get?", 1,
+    ),
+    "它": (("自行车送去修了", "师傅说它的链条得换", "外婆爱吃桃酥"), "自行车要换什么？", 1),
+    "a change that no card understands": (
+        ("Our band practice is on Sundays.", "Practice got switched to Saturdays because of the drummer."),
+        "When is band practice?", 1,
+    ),
+    "a change of what a card holds": (
+        ("My GP is Dr Whitlow.", "My GP retired, I'm with Dr Adeyemi these days."), "Who is my GP?", 1,
+    ),
+    "现在换成": (("我早上一般喝豆浆", "医生不让喝豆浆了，现在早上换成牛奶"), "我早上喝什么？", 1),
+}  # fmt: skip
+KEPT = {
+    "the turn before names what is asked": (
+        ("Femi came round with his new drone.", "It was late."), "Who came round with a drone?", 0,
+    ),
+    "another thing that moved": (
+        ("My locker code is 218.", "The locker has moved to the hall."), "What is my locker code?", 0,
+    ),
+    "what was asked of the past": (
+        ("My GP was Dr Whitlow.", "My GP retired, I'm with Dr Adeyemi these days."), "Who was my GP before?", 0,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LEFT_OUT)
+def test_a_question_may_ask_for_what_was_left_out(text: str) -> None:
+    assert asks_omitted(text)
+
+
+@pytest.mark.parametrize("text", NOT_LEFT_OUT)
+def test_another_question_does_not_ask_for_what_was_left_out(text: str) -> None:
+    assert not asks_omitted(text)
+
+
+@pytest.mark.parametrize("text", CHANGED)
+def test_a_turn_may_tell_a_change(text: str) -> None:
+    assert tells_change(text)
+
+
+@pytest.mark.parametrize("text", NOT_CHANGED)
+def test_a_turn_with_like_words_tells_no_change(text: str) -> None:
+    assert not tells_change(text)
+
+
+@pytest.mark.parametrize(
+    ("tells", "yes", "no"),
+    [
+        (asks_self, "Do I eat pork?", "Does my sister eat pork?"),
+        (asks_self, "我会游泳吗？", "我妈会游泳吗？"),
+        (asks_fate, "What became of the boat?", "Whose is the boat?"),
+        (asks_fate, "那辆车怎么样了？", "那辆车多少钱？"),
+        (asks_present, "Who is my coach?", "Who was my coach?"),
+        (asks_present, "我早上喝什么？", "我以前喝什么？"),
+    ],
+)
+def test_questions_are_told_apart_by_what_they_ask(tells: Callable[[str], bool], yes: str, no: str) -> None:
+    assert tells(yes)
+    assert not tells(no)
+
+
+def asked(texts: tuple[str, ...], question: str) -> list[str]:
+    story = Story()
+    for number, text in enumerate(texts):
+        story.tell(str(number), text)
+    return [each.id for each in story.ask(question, asker="Ada").passages]
+
+
+@pytest.mark.parametrize(("texts", "question", "first"), [*STORIES.values(), *KEPT.values()], ids=[*STORIES, *KEPT])
+def test_the_turn_that_answers_comes_first(texts: tuple[str, ...], question: str, first: int) -> None:
+    assert asked(texts, question)[0] == str(first)
