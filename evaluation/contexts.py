@@ -20,7 +20,8 @@ from evaluation.methods import Method
 from evaluation.questions.labelled import LabelledQuestion
 from lab.catalogue import POLICIES
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.recall.context.context import ContextPacker, ContextPassage, PackedContext
 from processors.recall.ranking.dense import Embedder
 from state.arrays import Floats

@@ -42,7 +42,8 @@ from emgas.wire import ProducerRecord
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
 from processors.lifecycle.windows import due_events
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from state.events.events import (
     UNSTAMPED,
     AnyEvent,

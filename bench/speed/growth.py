@@ -37,7 +37,8 @@ from emgas.messages.fields import Position
 from emgas.messages.queries import Query
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.recall.retrieval.recall import RecallOptions, recall
 from state.events.events import UNSTAMPED, Claim, GraphConfigured, TurnRecorded, encode
 from state.events.memory_settings import PRESETS

@@ -34,7 +34,8 @@ from emgas.messages.queries import Query
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.recall.retrieval.recall import RecallOptions, recall
 from state.events.events import Claim, TurnRecorded, decode, encode
 from state.events.extraction_types import Concept

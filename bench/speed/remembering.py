@@ -26,7 +26,8 @@ from bench.speed.measuring import mid, resident_mb, rounded, taken
 from emgas.messages.queries import Query
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from state.events.events import Claim, encode
 from state.log_position import stamp
 from state.memory_budget import DEFAULT_MEMORY

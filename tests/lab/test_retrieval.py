@@ -20,7 +20,8 @@ from lab.retrievers.staged import StageRanking
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.policies import UnknownPolicyError
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.recall.ranking.kinds import recency
 from processors.text.questions.answer_kinds import LEAST_DEPTH, MOST_DEPTH
 from processors.text.questions.complexity import complexity, passages

@@ -19,7 +19,8 @@ from emgas.messages.queries import RecalledPassage, Reply
 from lab.catalogue import POLICIES
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.recall.retrieval.recall import DROP, EVEN, MASS
 from processors.text.questions.answer_kinds import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded

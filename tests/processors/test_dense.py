@@ -12,7 +12,8 @@ from emgas.messages.fields import Position
 from emgas.messages.queries import Query, Reply
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.recall.ranking.dense import WEIGHT, Vectors, cosines, fused, likeness, unit
 from state.graph.graph import Graph
 from state.graph.view import GraphView

@@ -13,7 +13,8 @@ from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.decay.expiry import without_expired
 from processors.lifecycle.steps import in_one_go
 from processors.lifecycle.windows import WindowForecast, due_events
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from state.events.events import Pinned, TurnRecorded, TurnsExpired
 from state.graph.graph import Graph
 from tests.support.builders import UNLINKED, turn_recorded

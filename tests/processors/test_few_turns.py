@@ -16,7 +16,8 @@ from emgas.messages.fields import Position
 from lab.catalogue import POLICIES
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from tests.support.clocks import DAY, NOON

@@ -21,7 +21,8 @@ from processors.lifecycle.habits import habit_texts
 from processors.lifecycle.habits.affinity import NEIGHBOURS, Affinities, clusters
 from processors.lifecycle.habits.habits import recurring as recurring_habits
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.recall.reports.habits import list_habits
 from state.events.events import ConsolidationWindowClosed, GraphConfigured, MemoryConsolidated, TurnRecorded
 from state.events.extraction_types import Concept, Exempt

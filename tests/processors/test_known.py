@@ -12,7 +12,8 @@ from evaluation.questions.unanswerable import read_unanswerable
 from lab.catalogue import POLICIES
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.query_terms import as_named_here, find_query_terms
 from processors.recall.ranking.silence.evidence import EVIDENCE, find_evidence

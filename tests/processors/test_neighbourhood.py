@@ -8,7 +8,7 @@ from emgas.messages.fields import Position
 from emgas.messages.views import Explore, Neighbour
 from emgas.times import DAY_MS as DAY
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer.answer import QueriedGraph
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.recall.reports.neighbourhood import explore_graph
 from state.graph.graph import Graph
 from tests.support.builders import turn_recorded

@@ -10,7 +10,8 @@ from emgas.messages.queries import Reply
 from lab.catalogue import POLICIES
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.recall.context.context import ContextPacker, ContextPassage, line, tokens, with_names
 from state.events.events import TurnRecorded
 from state.events.extraction_types import Mention

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from emgas.messages.fields import Position
 from emgas.messages.views import Recap, Recapped
-from processors.recall.answer.answer import QueriedGraph
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.recall.context.context import tokens
 from processors.recall.reports import segmentation
 from processors.recall.reports.session_summaries import list_recaps

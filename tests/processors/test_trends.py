@@ -14,7 +14,7 @@ from emgas.messages.fields import Position
 from emgas.messages.views import Period, Trend, Trended
 from emgas.times import DAY_MS, MINUTE_MS
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer.answer import QueriedGraph
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.recall.reports.trends import compute_trend
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph

@@ -24,7 +24,8 @@ from emgas.messages.turns import Turn
 from emgas.wire import Record
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from replay.as_of.graph_as_of import AsOf
 from replay.as_of.history import History, history
 from state.events.events import GraphEvent, TurnRecorded

@@ -13,7 +13,7 @@ from emgas.messages.settings.modes import Mode, Rerank
 from emgas.times import DAY_MS
 from lab.catalogue import POLICIES
 from lab.preset_sources import SOURCES, UNSTATED
-from processors.recall.answer.answer import with_graph_defaults
+from processors.recall.answer.prepared_query import with_graph_defaults
 from processors.recall.retrieval.policies import CORE
 from state.events.events import GraphConfigured, decode, encode
 from state.events.memory_settings import PRESETS, MemorySettings

@@ -13,7 +13,8 @@ from emgas.messages.queries import Query
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import Steps, in_one_go
 from processors.recall.answer import answer, turn_facts
-from processors.recall.answer.answer import Answer, Answerer, QueriedGraph, is_long
+from processors.recall.answer.answer import Answer, Answerer, is_long
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.recall.answer.turn_facts import GraphChangedError
 from state import partition as partitions
 from state.events.events import TurnRecorded

@@ -12,7 +12,8 @@ from emgas.messages.queries import Query, Reply
 from emgas.messages.turns import Turn
 from lab.catalogue import GATES, POLICIES
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from streams.ingest.turns import importance_of, stated_by, with_gates

@@ -11,7 +11,8 @@ from emgas.messages.turns import Reinforce
 from emgas.wire import partition_of
 from lab.catalogue import POLICIES
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from state.events.events import TurnRecorded
 from state.partition import Partition
 from state.store.store import MemoryStore

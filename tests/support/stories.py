@@ -33,7 +33,8 @@ from processors.extraction.extractor import Extractor
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
 from processors.lifecycle.turns.supersession import superseded
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.text.facts.facts import facts
 from processors.text.statements import statements
 from state.events.events import Superseded, TurnRecorded

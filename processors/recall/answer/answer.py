@@ -1,7 +1,7 @@
 """Answers: compute the reply to a query from a graph, as it is now or was at an earlier time.
 
-    Query ──▶ _Question ────▶ _Matches ─────────▶ why each passage came ─▶ a context for the prompt ─▶ Reply
-              _prepare        _match: recall.py   explanation.py            context.py
+    Query ──▶ PreparedQuery ───▶ Matches ──▶ why each passage came ─▶ a context for the prompt ─▶ Reply
+              prepared_query.py  search.py   explanation.py           context.py
 
 Nothing is changed: an `Answer` holds the reply, and beside it what a reinforcing question should record.  A long
 question reads, explains and packs many turns, so an answer is a generator that yields every few milliseconds; its
@@ -11,99 +11,52 @@ start; if that is impossible, it raises GraphChangedError and must begin again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, NamedTuple, cast, get_args
+from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec.structs import asdict
 
-from emgas.limits import EARLIEST_MS
 from emgas.messages.advice import Advised, TextPart
 from emgas.messages.explanations import Why
 from emgas.messages.fields import Attachment, Position
-from emgas.messages.filters import Filter
 from emgas.messages.queries import NOTHING_ANSWERS, Query, RecalledPassage, Reply, Timing
-from emgas.messages.relations import KnownRelation
-from emgas.messages.settings.modes import Mode, Rerank
 from emgas.times import wall_clock
-from processors.extraction.extractor import Extraction, Extractor
+from processors.extraction.extractor import Extractor
 from processors.lifecycle.steps import Steps
-from processors.lifecycle.turns.people import cards_of
-from processors.recall.answer.closer_look import LOOKED_UP, AskedQuestion, closer_look, tells_omission, told_changes
 from processors.recall.answer.explanation import explanations, explanations_of_mode
-from processors.recall.answer.habits import find_habits
-from processors.recall.answer.people import raised_by_changes, relations_for
-from processors.recall.answer.perceptual import rank_perceived
-from processors.recall.answer.provenance import UNGUIDED, describe_method
-from processors.recall.answer.relations import find_relations, lets_through, relation_text
+from processors.recall.answer.prepared_query import (
+    UNTRUSTED,
+    PreparedQuery,
+    QueriedGraph,
+    TurnReader,
+    prepare,
+)
+from processors.recall.answer.provenance import describe_method
+from processors.recall.answer.relations import relation_text
+from processors.recall.answer.search import Matches, scores_of, search, terms_of
 from processors.recall.answer.turn_facts import GraphChangedError, read_turn_facts
 from processors.recall.context.context import ContextPacker, ContextPassage, PackedContext, is_short, most_lines
 from processors.recall.context.people_meant import names_of, people_meant
 from processors.recall.context.sentences import QueryWord
-from processors.recall.ranking.activation import SpreadingParameters
-from processors.recall.ranking.dense import Embedder, likeness
+from processors.recall.ranking.dense import Embedder
 from processors.recall.ranking.filters import Allowed
-from processors.recall.ranking.inquiry import Inquiry
-from processors.recall.ranking.kinds import KINDS
-from processors.recall.ranking.pronouns import READ, meant_by_pronouns
-from processors.recall.ranking.query_terms import QueryTerms, as_named_here, asker_of, worth
-from processors.recall.ranking.silence.evidence import find_evidence
-from processors.recall.ranking.silence.known import WEIGHTS, Baselines, likelihoods, passage_likelihoods
-from processors.recall.ranking.weights import of_graph
-from processors.recall.ranking.working_memory import latest_session
+from processors.recall.ranking.query_terms import QueryTerms, worth
+from processors.recall.ranking.silence.known import Baselines, passage_likelihoods
 from processors.recall.retrieval.breadth import ANSWER, Breadth, breadth_of, with_neighbours
-from processors.recall.retrieval.policies import CORE, GuidanceWords, Policies, Retriever
+from processors.recall.retrieval.policies import CORE, Policies
 from processors.recall.retrieval.recall import (
     EVEN,
     EVEN_BY_VECTORS,
     Ranked,
-    RecallOptions,
-    RecallResult,
     by_token,
-    latest_of,
-    recent,
     worth_showing,
 )
-from processors.recall.retrieval.retrieval import retrieve
-from processors.text.language import clean
-from processors.text.questions.answer_kinds import EVERYDAY, LEAST_DEPTH, MOST_DEPTH, asks_omitted
-from processors.text.questions.complexity import complexity
-from processors.text.questions.continuations import continuation
-from processors.text.questions.slots import SlotQuestion, slot_question
-from state.arrays import Floats
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from state.graph.tables.habit_table import HabitRow
-from state.graph.view import GraphView
-
-# How many items a reader can take in: an answer has 7 ± 2, depending on the reader's load.  SEEDS P47.
-#
-#     load 0     nothing else to do: 9        load 0.5   7        load 1   busy: 5
-#
-# Miller 1956: working memory holds seven chunks, plus or minus two.  Off unless a question tells a load: a prompt for a
-# model is no reader, and takes as much as the question needs.
-
-SPAN: Final = 7
-SPREAD: Final = 2
-
-
-def items(load: float) -> int:
-    """Return how many items a reader with a load in [0, 1] takes in."""
-    return round(SPAN + SPREAD * (1 - 2 * load))
-
-
-def limit_by_load(query: Query) -> Query:
-    """Return a query that asks for no more than its reader can take in; a query without a load is unchanged."""
-    if query.load is None:
-        return query
-    most = items(query.load)
-    limits = (query.top_passages, query.context_passages)
-    listed, packed = (None if number is None else min(number, most) for number in limits)
-    return query.model_copy(update={"top_passages": listed, "context_passages": most if packed is None else packed})
-
 
 # Advice on a turn, as a reply shows it: beside the turn, whose text stays unchanged.
 
@@ -126,62 +79,12 @@ def advice_on(graph: Graph, turn: str) -> Advised | None:
     )
 
 
-# What a question leaves open, as its graph is set: where it is asked, in which mode, by whose formula.
-#
-# A question that names a mode is answered in that, plainly; one that asks for a kind of memory, in the default mode,
-# which alone has kinds: its episodes are ordered by whose formula the graph's questions are, where that has one for
-# them.
-
-
-def mode_of(graph: Graph) -> Mode:
-    """Return the mode of a graph's questions; one that this version does not know is the default."""
-    return cast(Mode, graph.mode) if graph.mode in get_args(Mode) else "default"
-
-
-def rerank_of(graph: Graph) -> Rerank | None:
-    """Return the graph's reranker, None if it has none."""
-    return cast(Rerank, graph.rerank) if graph.rerank in get_args(Rerank) else None
-
-
-def with_graph_defaults(query: Query, graph: Graph, policies: Policies) -> Query:
-    """Return a query with the graph's mode, reranker and time zone where it names none."""
-    defaults: dict[str, object] = {"timezone": graph.timezone} if query.timezone is None else {}
-    rerank = rerank_of(graph) if query.rerank is None else query.rerank
-    if query.mode is None and query.memory == "episodic":
-        defaults["rerank"] = rerank if rerank and policies.reranker(rerank).fetched_episodes else None
-    elif query.mode is None and query.memory == "all":
-        defaults |= {"mode": mode_of(graph), "rerank": rerank}
-    return query.model_copy(update=defaults) if defaults else query
-
-
-ODDS: Final = 4.0  # log-odds that double a score which is none
-ALIKE: Final = 0.45  # cosine with a turn from which a question is about it: general ones reach 0.43 in 97 of 100
-LATEST: Final = 10  # turns that are offered where nothing is found
 LONG_BUDGET: Final = 2000  # tokens: what is packed into more takes longer than the rest of an answer
 EXPLAINED_AT_ONCE: Final = 20  # passages, likewise: some five
 SAME_FROM: Final = 12  # characters: so long a text that one speaker said twice is listed once
 PACKED_AT_ONCE: Final = 20  # turns read and packed, likewise: one or two, the more the longer the context is
 MEMBERS: Final = 20  # of a habit that is a passage: the latest
-UNTRUSTED: Final = ("tool", "web")  # origins whose texts anyone may have written: mode inject leaves them out
 UNTIMED: Final = Timing(waited_ms=0, recall_ms=0)  # the caller measures the time: this module has no clock
-
-
-class QueriedGraph(NamedTuple):
-    """The graph that a query reads, None if it has no events; how to read a turn of it; how far its log is folded.
-
-    now  time of the query, in the graph's own time (ms); None: the graph's clock
-    """
-
-    graph: Graph | None
-    text_of: Callable[[Graph, int], TurnRecorded]  # passage number → the event that recorded it
-    position: Position
-    now: int | None = None
-
-    @property
-    def time(self) -> int:
-        """Return when it is asked, ms: never before the last thing that happened in the graph."""
-        clock = EARLIEST_MS if self.graph is None else self.graph.clock
-        return max(clock, clock if self.now is None else self.now)
 
 
 class Answer(NamedTuple):
@@ -227,11 +130,19 @@ class Answerer:
             return Answer(nothing.model_copy(update={"found": True, "note": None, "paused": True}))
         if query.only.asks_facts:
             yield from read_turn_facts(graph, memory.text_of)
-        turns = _TurnReader(memory, graph, {} if read is None else read)
+        turns = TurnReader(memory, graph, {} if read is None else read)
         with self.stage("prepare"):
-            question = _prepare(self, query, memory, graph)
+            question = prepare(
+                query,
+                memory,
+                graph,
+                extractor=self.extractor,
+                embedder=self.embedder,
+                policies=self.policies,
+                baseline=self.baselines.of(graph),
+            )
         with self.stage("activate"):
-            matches = _match(question, turns)
+            matches = search(question, turns)
         with self.stage("pack"):
             return (yield from _ReplyWriter(question, matches, turns).steps())
 
@@ -242,21 +153,6 @@ def is_long(query: Query) -> bool:
     return query.only.asks_facts or query.budget > LONG_BUDGET or explains
 
 
-class _TurnReader:
-    """Reads turns of a graph by the numbers of their passages, each once."""
-
-    def __init__(self, memory: QueriedGraph, graph: Graph, read: dict[int, TurnRecorded]) -> None:
-        self._memory, self._graph, self._read, self._event = memory, graph, read, graph.passages.event
-
-    def __call__(self, number: int) -> TurnRecorded:
-        """Read a turn."""
-        ordinal = self._event[number]
-        turn = self._read.get(ordinal)
-        if turn is None:
-            turn = self._read[ordinal] = self._memory.text_of(self._graph, number)
-        return turn
-
-
 class _Shown(NamedTuple):
     """Properties of a turn beside its text, as a reply shows them."""
 
@@ -265,302 +161,10 @@ class _Shown(NamedTuple):
     superseded_by: str | None
 
 
-@dataclass(frozen=True)
-class _Question:
-    """A query as its graph is set: everything that is decided before the graph is searched.
-
-    concepts   what its text names           guiding  what its mood and role name
-    goes_on    whether it only asks for more of the conversation ("go on")
-    baseline   what its graph shows of general questions (ranking/known.py)
-    """
-
-    query: Query
-    memory: QueriedGraph
-    graph: Graph
-    view: GraphView
-    zone: str
-    concepts: Extraction
-    guiding: GuidanceWords
-    options: RecallOptions
-    cosine: Floats | None
-    goes_on: bool
-    policies: Policies
-    retriever: Retriever
-    baseline: Floats
-
-    @property
-    def perceives(self) -> bool:
-        """Return whether the question searches attachments, such as images."""
-        return self.query.memory == "perceptual"
-
-    @property
-    def is_ranked(self) -> bool:
-        """Return whether turns are ranked by how well they answer, not by time or by attachments."""
-        return not (self.goes_on or self.perceives)
-
-    @property
-    def has_odds(self) -> bool:
-        """Return whether scores of turns are log-odds."""
-        return self.is_ranked and not self.options.kind.in_mind and self.options.rerank is None
-
-    @property
-    def is_of_turns(self) -> bool:
-        """Return whether the default retriever ranks turns for it, by the default formula or another."""
-        return self.is_ranked and not self.options.kind.in_mind and self.query.retriever == "default"
-
-    @property
-    def is_judged(self) -> bool:
-        """Return whether `known` decides for it: not if it goes on, or asks for working memory."""
-        goes_on = self.options.session is not None and continuation(self.query.text) is not None
-        return self.is_ranked and not (self.options.kind.in_mind or goes_on)
-
-    @property
-    def is_alike(self) -> bool:
-        """Return whether vectors find a turn that means the same in other words; in mode inject, words alone tell."""
-        by_default = self.query.mode != "inject" and self.query.min_likelihood is None
-        return by_default and self.cosine is not None and float(self.cosine.max(initial=0.0)) >= ALIKE
-
-
-@dataclass(frozen=True)
-class _Matches:
-    """The results of a question's search.
-
-    is_match  whether any of it answers, and is not only the latest or the nearest that there is
-    known     how likely the graph holds an answer
-    """
-
-    recalled: RecallResult
-    habits: list[HabitRow]
-    relations: list[KnownRelation]
-    is_match: bool
-    known: float
-
-
-def _prepare(answerer: Answerer, query: Query, memory: QueriedGraph, graph: Graph) -> _Question:
-    query = limit_by_load(with_graph_defaults(query, graph, answerer.policies))
-    extractor, embedder, policies = answerer.extractor, answerer.embedder, answerer.policies
-    view, zone, retriever = graph.view(), query.timezone or "UTC", policies.retriever(query.retriever)
-    now = wall_clock(graph.clock, zone)  # "last week": seen from the end of what is known
-    options = _options(query, graph, extractor, memory.time, retriever)
-    options, guiding = replace(options, depth=_depth_of(query, policies, retriever)), GuidanceWords()
-    if query.guidance != UNGUIDED:
-        guiding = policies.guide.words(query.guidance, view, extractor)
-        options = policies.guide.options(options, query, guiding, retriever)
-    return _Question(
-        query=query,
-        memory=memory,
-        graph=graph,
-        view=view,
-        zone=zone,
-        concepts=extractor.of_query(query.text, now),
-        guiding=guiding,
-        options=options,
-        cosine=likeness(view, embedder, query.text) if embedder and retriever.by_vectors else None,
-        goes_on=query.retriever == "default" and continuation(query.text) == "alone",
-        policies=policies,
-        retriever=retriever,
-        baseline=answerer.baselines.of(graph),
-    )
-
-
-def _match(question: _Question, turns: _TurnReader) -> _Matches:
-    """Search the graph: for turns, for what recurs, and for relations if they are asked for."""
-    query, slot_question = question.query, _slot_question(question)
-    recalled = _with_pronouns(question, _recall_turns(question), turns)
-    recalled = _with_changes(question, _looked_at(question, recalled, turns))
-    habits, relations = _recurring(question), _relations(question, recalled, slot_question)
-    known = _known(question, recalled)
-    if _omission_told(question, recalled):
-        known = max(known, WEIGHTS.silent)
-    is_known = bool(recalled.passages) and known >= _least_known(question)
-    if is_known:
-        recalled = _worth_their_tokens(question, recalled, known)
-    elif habits or relations or slot_question or query.fallback != "nearest":
-        recalled = replace(recalled, passages=(), recalled=())
-    recalled = _changes_first(question, _evidence_first(question, recalled, slot_question), turns)
-    is_match = bool(recalled.passages and (is_known or slot_question)) or bool(habits or relations)
-    if not is_match and query.fallback == "recent":
-        latest = recent(question.view, question.options.only, query.top_passages or LATEST)
-        recalled = replace(recalled, passages=latest, depth=LATEST)
-    if query.load is not None:
-        recalled = replace(recalled, depth=min(recalled.depth, items(query.load)))
-    return _Matches(recalled, habits, relations, is_match, known)
-
-
-def _known(question: _Question, recalled: RecallResult) -> float:
-    """Return how likely the graph holds an answer; what is not ranked by its words is known if there is any."""
-    if not recalled.passages or not question.is_judged:
-        return float(bool(recalled.passages))
-    evidence = recalled.evidence
-    if evidence is None:
-        view, nothing = question.view, np.zeros(question.view.concepts)
-        inquiry = Inquiry(view, _terms(question, recalled), nothing)
-        evidence = find_evidence(inquiry, question.concepts, question.query.text, view.turns)
-    likelihood = float(likelihoods(evidence, question.baseline))
-    # What is said all the time is rare in no turn: but what recurs is known, and so is what is said in other words.
-    is_known = likelihood >= WEIGHTS.silent or question.is_alike or _is_of_habit(question)
-    return max(likelihood, WEIGHTS.silent) if is_known else likelihood
-
-
-def _least_known(question: _Question) -> float:
-    """Return the likelihood below which the question gets nothing."""
-    query = question.query
-    if query.min_likelihood is not None:
-        return query.min_likelihood
-    return WEIGHTS.inject if query.mode == "inject" else WEIGHTS.silent
-
-
-def _worth_their_tokens(question: _Question, recalled: RecallResult, known: float) -> RecallResult:
-    """Leave out, in mode inject, what this session said, and turns whose tokens are worth more than what they tell."""
-    query, view = question.query, question.view
-    if query.mode != "inject" or not recalled.passages:
-        return recalled
-    numbers = np.array([each.number for each in recalled.passages])
-    tells = passage_likelihoods(_scores(recalled), known) * max(query.budget, 1)
-    here = np.isin(view.of_turns("session", numbers), view.session_numbers([query.session or ""]))
-    keep = (tells >= view.of_turns("tokens", numbers)) & ~here
-    kept = [each for each, stays in zip(recalled.passages, keep.tolist(), strict=True) if stays]
-    return replace(recalled, passages=tuple(kept))
-
-
-def _scores(recalled: RecallResult) -> Floats:
-    return np.array([each.score for each in recalled.passages], np.float64)
-
-
-def _recall_turns(question: _Question) -> RecallResult:
-    query, view, options = question.query, question.view, question.options
-    recalled = retrieve(view, question.concepts, query.text, options, question.cosine, policies=question.policies)
-    if question.goes_on and options.session is not None:  # what else it finds is a word that says nothing
-        requested = LEAST_DEPTH if query.top_passages is None else query.top_passages
-        latest = latest_of(view, options.session, options, max(requested, LEAST_DEPTH))
-        recalled = replace(recalled, passages=latest, depth=LEAST_DEPTH)
-    if question.perceives:
-        perceived = rank_perceived(view, recalled.passages, allowed=Allowed(view, options.only), like=query.like)
-        recalled = replace(recalled, passages=perceived, depth=max(recalled.depth, LEAST_DEPTH))
-    return recalled
-
-
-def _with_pronouns(question: _Question, recalled: RecallResult, turns: _TurnReader) -> RecallResult:
-    """Raise turns that mean with a pronoun whom the question names."""
-    if not question.is_of_turns or not recalled.passages:
-        return recalled
-    best = [ranked.number for ranked in recalled.passages[:READ]]
-    weight = question.options.weights["match"]
-    added = meant_by_pronouns(question.view, _terms(question, recalled), best, turns, weight)
-    if not added:
-        return recalled
-    return replace(_raised(question, recalled, added), pronouns=added)
-
-
-def _asked(question: _Question, recalled: RecallResult) -> AskedQuestion:
-    return AskedQuestion(question.query.text, question.options.asker, question.view, _terms(question, recalled))
-
-
-def _omission_told(question: _Question, recalled: RecallResult) -> bool:
-    """Return whether a turn says that what is asked for was left out; what recurs is rare in no turn."""
-    if not question.is_of_turns or not asks_omitted(question.query.text):
-        return False
-    return tells_omission(_asked(question, recalled), [each.number for each in recalled.passages])
-
-
-def _looked_at(question: _Question, recalled: RecallResult, turns: _TurnReader) -> RecallResult:
-    """Raise turns that say what is asked in a way that no single word of theirs shows."""
-    if not question.is_of_turns or not recalled.passages:
-        return recalled
-    asked = _asked(question, recalled)
-    scores = {each.number: each.score for each in recalled.passages[:LOOKED_UP]}
-    added = closer_look(asked, scores, list(scores), turns)
-    return _raised(question, recalled, added) if added else recalled
-
-
-def _changes_first(question: _Question, recalled: RecallResult, turns: _TurnReader) -> RecallResult:
-    """Put what tells a change before what it changes, also where no card has understood it."""
-    if not question.is_of_turns or not recalled.passages or not question.options.asker:
-        return recalled
-    scores = {each.number: each.score for each in recalled.passages}
-    added = told_changes(_asked(question, recalled), scores, [each.number for each in recalled.passages], turns)
-    passages = [each._replace(score=each.score + added.get(each.number, 0.0)) for each in recalled.passages]
-    return replace(recalled, passages=tuple(sorted(passages, key=lambda each: -each.score))) if added else recalled
-
-
-def _raised(question: _Question, recalled: RecallResult, added: Mapping[int, float]) -> RecallResult:
-    """Add log-odds to the scores of turns, or raise scores that are none by as much, and order the turns again."""
-    raised = [
-        each._replace(score=each.score + worth if question.has_odds else each.score * (1 + worth / ODDS))
-        for each, worth in ((each, added.get(each.number, 0.0)) for each in recalled.passages)
-    ]
-    return replace(recalled, passages=tuple(sorted(raised, key=lambda each: -each.score)))
-
-
-def _with_changes(question: _Question, recalled: RecallResult) -> RecallResult:
-    """Rank a turn that ended what a card held no lower than the turn that said it, unless the past is asked for."""
-    if not question.graph.people or not question.is_of_turns:
-        return recalled
-    terms = _terms(question, recalled)
-    if terms.past:
-        return recalled
-    inquiry = Inquiry(question.view, terms, np.zeros(0))
-    raised = raised_by_changes(question.graph, inquiry, {each.number: each.score for each in recalled.passages})
-    if not raised:
-        return recalled
-    passages = [each._replace(score=raised.get(each.number, each.score)) for each in recalled.passages]
-    return replace(recalled, passages=tuple(sorted(passages, key=lambda each: -each.score)))
-
-
-def _slot_question(question: _Question) -> SlotQuestion | None:
-    """Return the slot of a card that a short question asks for, in the default way of recall."""
-    query, graph, asker = question.query, question.graph, question.options.asker
-    if not graph.people or not question.is_ranked or query.retriever != "default" or question.options.kind.in_mind:
-        return None
-    text = as_named_here(question.view, question.concepts, query.text)
-    return slot_question(cards_of(graph), text, asker)
-
-
-def _evidence_first(question: _Question, recalled: RecallResult, slot_question: SlotQuestion | None) -> RecallResult:
-    """Put the turns that say what a slot holds before all others, as far as the question's filter lets them through."""
-    if slot_question is None:
-        return recalled
-    numbers = np.array([question.graph.passages.numbers[turn] for turn in slot_question.turns], np.int64)
-    first = numbers[Allowed(question.view, question.options.only).passes(numbers)].tolist()
-    best = max((ranked.score for ranked in recalled.passages), default=0.0)
-    others = [ranked for ranked in recalled.passages if ranked.number not in first]
-    passages = (*(Ranked(number, best) for number in first), *others)
-    return replace(recalled, passages=passages, depth=max(recalled.depth, len(first)))
-
-
-def _recurring(question: _Question) -> list[HabitRow]:
-    """Find what recurs, if that is asked for: it comes first."""
-    query, options = question.query, question.options
-    if query.retriever != "default" or query.top_passages == 0 or not question.is_ranked or options.kind.in_mind:
-        return []
-    return find_habits(question.graph, question.concepts, query.text, asker=options.asker, only=query.only)
-
-
-def _is_of_habit(question: _Question) -> bool:
-    """Return whether a question is about what recurs, whatever it asks of that."""
-    words = {each.id for each in question.concepts.concepts if each.id[0] != "@"} - EVERYDAY
-    return any(not words.isdisjoint(habit.concepts) for habit in question.graph.habits.habits.values())
-
-
-def _relations(question: _Question, recalled: RecallResult, slot_question: SlotQuestion | None) -> list[KnownRelation]:
-    """List the relations that a question asks for, else those of its concepts, if its kind of memory has any."""
-    if not question.options.kind.tells or question.goes_on:
-        return []
-    relations = relations_for(question.graph, slot_question) if slot_question else []
-    relations = relations or find_relations(question.view, _terms(question, recalled))
-    return [each for each in relations if lets_through(question.view, question.options.only, each)]
-
-
-def _terms(question: _Question, recalled: RecallResult) -> QueryTerms:
-    """Return what the question asks for; recall may have looked it up, but in its last round."""
-    terms = recalled.meant if question.options.rounds == 1 else None
-    return terms or question.options.terms(question.view, question.concepts, question.query.text)
-
-
 class _ReplyWriter:
     """Writes the reply of one question: explains what is listed, and packs the context; reads each turn once."""
 
-    def __init__(self, question: _Question, matches: _Matches, turns: _TurnReader) -> None:
+    def __init__(self, question: PreparedQuery, matches: Matches, turns: TurnReader) -> None:
         self._question, self._matches, self._turns = question, matches, turns
         self._query, self._memory, self._graph = question.query, question.memory, question.graph
         self._view, self._options, self._zone = question.view, question.options, question.zone
@@ -621,7 +225,7 @@ class _ReplyWriter:
         """Return how likely each of the listed passages holds the answer, None where scores do not tell."""
         if not (self._matches.is_match and self._question.has_odds and self._query.retriever == "default"):
             return [None] * listed
-        return list(passage_likelihoods(_scores(self._result), self._matches.known)[:listed].tolist())
+        return list(passage_likelihoods(scores_of(self._result), self._matches.known)[:listed].tolist())
 
     def _from_archive(self) -> tuple[str, ...]:
         needed = self._result.passages[: self._result.depth]
@@ -804,7 +408,7 @@ class _ReplyWriter:
 
     @cached_property
     def _meant(self) -> QueryTerms:
-        return _terms(self._question, self._result)
+        return terms_of(self._question, self._result)
 
     def _passage(
         self,
@@ -852,77 +456,6 @@ def _habit(habit: HabitRow, score: float, *, in_context: bool) -> RecalledPassag
         kind="habit",
         members=list(habit.members[-MEMBERS:]),
     )
-
-
-def _options(query: Query, graph: Graph, extractor: Extractor, now: int, retriever: Retriever) -> RecallOptions:
-    view = graph.view()
-    only = _trusted(query, _by_id(query.only, view, extractor))
-    goes_on = KINDS[query.memory].in_mind or continuation(query.text) == "alone"
-    listed = MOST_DEPTH if query.top_passages is None else query.top_passages
-    return RecallOptions(
-        mode=query.retriever,
-        spreading=_spreading(query, retriever.spreading),
-        rerank=query.rerank or KINDS[query.memory].rerank,
-        concepts=query.top_concepts,
-        asker=asker_of(view, clean(query.text), query.asker or ""),
-        passages=max(listed, most_lines(query.budget), 1),  # by the best is judged whether anything answers
-        only=only,
-        flow=of_graph(graph.weights),
-        memory=query.memory,
-        session=_session(query, view) if goes_on else query.session,
-        now=now,
-    )
-
-
-def _trusted(query: Query, only: Filter) -> Filter:
-    """Leave out, in mode inject, what anyone may have written; a query that names origins has those."""
-    if query.mode != "inject" or only.origins or only.without_origins:
-        return only
-    return only.model_copy(update={"without_origins": list(UNTRUSTED)})
-
-
-def _depth_of(query: Query, policies: Policies, retriever: Retriever) -> float | None:
-    """Return how deep a formula looks that goes by complexity; a retriever of stages says itself how far it goes."""
-    if query.rerank is None or retriever.limits_stages or not policies.reranker(query.rerank).depth_by_complexity:
-        return None
-    return complexity(query.text)
-
-
-def _spreading(query: Query, own: SpreadingParameters) -> SpreadingParameters:
-    """Take the retriever's own constants, but for what the query changes."""
-    if not query.spreading.model_fields_set and query.weighting is None:
-        return own
-    overrides = query.spreading.model_dump(exclude_none=True)
-    if (turns := overrides.pop("window_turns", None)) is not None:
-        overrides["window"] = turns
-    if query.weighting is not None:
-        overrides["weighting"] = query.weighting
-    return replace(own, **overrides)
-
-
-def _session(query: Query, view: GraphView) -> str | None:
-    """Return the conversation that a query continues: the one it names, else that of its filter, else the latest."""
-    if query.session is None and len(query.only.sessions) == 1:
-        return query.only.sessions[0]
-    return latest_session(view) if query.session is None else query.session
-
-
-def _by_id(only: Filter, view: GraphView, extractor: Extractor) -> Filter:
-    """Return a filter whose concepts are replaced by their ids."""
-    if not only.concepts:
-        return only
-    return only.model_copy(update={"concepts": concept_ids(only.concepts, view, extractor)})
-
-
-def concept_ids(names: Iterable[str], view: GraphView, extractor: Extractor) -> list[str]:
-    """List the concepts that are meant: a name means the concept of this id, or those that are found in it."""
-    ids: list[str] = []
-    for name in names:
-        concepts = (
-            [] if view.number(name) is not None else [concept.id for concept in extractor.of_query(name).concepts]
-        )
-        ids.extend(concepts or [name])  # in which nothing is found stays, and matches nothing
-    return ids
 
 
 def _nothing(query: Query, position: Position) -> Reply:

@@ -16,8 +16,8 @@ from emgas.messages.views import Habit as HabitReport
 from emgas.times import DAY_MS
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.habits.affinity import clusters
-from processors.recall.answer.answer import QueriedGraph
 from processors.recall.answer.habits import about, by_size, current, of
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.text.language import clean
 from state.graph.graph import Graph
 from state.graph.tables.habit_table import HabitRow

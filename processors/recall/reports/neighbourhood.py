@@ -24,8 +24,8 @@ from emgas.messages.settings.modes import Weighting
 from emgas.messages.views import Explore, Explored, KnownConcept, Neighbour
 from processors.association import edges_out
 from processors.extraction.extractor import Extractor
-from processors.recall.answer.answer import QueriedGraph, concept_ids
 from processors.recall.answer.people import known_relations
+from processors.recall.answer.prepared_query import QueriedGraph, concept_ids
 from processors.recall.answer.relations import inferred
 from processors.recall.ranking.activation import DEFAULT
 from processors.recall.ranking.query_terms import speaker_mark

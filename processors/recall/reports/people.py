@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from emgas.messages.people import KnownTie, KnownValue, Person, PersonChange, Profile, Profiled
 from processors.lifecycle.turns.people import cards_of
-from processors.recall.answer.answer import QueriedGraph
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.text.facts.card import CardChange, Cards, Entry
 from processors.text.facts.vocabulary import INVERSE, MUTUAL, relation_of
 from state.graph.graph import Graph

@@ -30,7 +30,7 @@ from emgas.messages.pictures import (
 from processors.association import edges_out
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.steps import Steps
-from processors.recall.answer.answer import concept_ids
+from processors.recall.answer.prepared_query import concept_ids
 from processors.recall.answer.turn_facts import GraphChangedError
 from processors.recall.ranking.activation import DEFAULT
 from processors.text.shown import Shown

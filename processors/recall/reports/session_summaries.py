@@ -24,7 +24,7 @@ import numpy as np
 from emgas.messages.sessions import Ending, SessionState
 from emgas.messages.views import Quote, Recap, Recapped, SessionRecap, SessionTopic
 from processors.lifecycle.sessions.sessions import going_on, is_idle
-from processors.recall.answer.answer import QueriedGraph
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.recall.context.context import tokens
 from processors.recall.context.sentences import sentences
 from processors.recall.reports import segmentation

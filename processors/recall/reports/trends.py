@@ -27,8 +27,8 @@ from emgas.messages.views import Mood, Period, Span, Trend, Trended
 from emgas.times import DAY_MS, HOUR_MS, MINUTE_MS
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import QueriedGraph
 from processors.recall.answer.habits import informative
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.recall.answer.turn_facts import read_turn_facts
 from processors.recall.ranking.filters import NO_FILTER, Allowed
 from processors.text.feelings import feelings

@@ -17,7 +17,7 @@ from msgspec.structs import asdict
 
 from emgas.messages.contents import BoundPronoun, RecordedTurn, SpokenTime
 from emgas.messages.sessions import Inherited, InMind, Recent
-from processors.recall.answer.answer import QueriedGraph
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.recall.ranking import working_memory
 from processors.recall.reports import session_summaries
 from processors.text.shown import Shown

@@ -14,7 +14,8 @@ from emgas.messages.contents import Graphs, List, Read, RecordedTurn, Turns
 from emgas.messages.pictures import ChangedConcept, ChangedTheme, Compare, Compared, GrownPair
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.steps import Steps
-from processors.recall.answer.answer import QueriedGraph, advice_on, concept_ids
+from processors.recall.answer.answer import advice_on
+from processors.recall.answer.prepared_query import QueriedGraph, concept_ids
 from processors.recall.reports.working_memory_view import recorded
 from replay.diff import diff
 from state.arrays import Integers

@@ -13,7 +13,8 @@ from emgas.messages.turns import Reinforce
 from emgas.wire import Record
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.decay.expiry import without_expired
-from processors.recall.answer.answer import Answerer, QueriedGraph
+from processors.recall.answer.answer import Answerer
+from processors.recall.answer.prepared_query import QueriedGraph
 from replay.as_of.graph_as_of import AsOf
 from state.errors import LogRewrittenError
 from state.graph.graph import Graph

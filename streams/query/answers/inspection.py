@@ -13,7 +13,7 @@ from emgas.messages.queries import Describe, Description, Theme
 from emgas.messages.settings.memory_settings import AllSettings
 from processors.lifecycle.homeostasis import measures
 from processors.lifecycle.steps import Steps, in_one_go
-from processors.recall.answer.answer import mode_of, rerank_of
+from processors.recall.answer.prepared_query import mode_of, rerank_of
 from processors.text.shown import Shown
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
 from state.errors import GraphUnavailableError

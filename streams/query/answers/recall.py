@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from emgas.messages.queries import Query, Timing
 from processors.lifecycle.steps import in_one_go
-from processors.recall.answer.answer import Answer, QueriedGraph, is_long
+from processors.recall.answer.answer import Answer, is_long
+from processors.recall.answer.prepared_query import QueriedGraph
 from state.events.events import TurnRecorded
 from streams.query.answers.context import AnswerContext
 from streams.query.answers.registry import answers

@@ -17,7 +17,7 @@ from emgas.messages.sessions import InMind, Recent
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from processors.extraction.understanding import understand
 from processors.lifecycle.steps import Steps
-from processors.recall.answer.answer import QueriedGraph
+from processors.recall.answer.prepared_query import QueriedGraph
 from processors.recall.reports.habits import list_habits
 from processors.recall.reports.neighbourhood import explore_graph
 from processors.recall.reports.people import list_people
