@@ -28,6 +28,7 @@ from processors.text import tables
 from processors.text.chinese import STANDARD, Segmenter, simplified
 from processors.text.greetings import vocatives
 from processors.text.language import Language, Word, clean
+from processors.text.separable_verbs import rejoined
 from state.events.extraction_types import Concept, TimeSpan
 
 RULES: Final = 19  # number of our own rules and word lists: raise it with every change that can change a result
@@ -67,7 +68,7 @@ class YakeExtractor:
         text = _bounded(text)
         times = [] if at is None else anchored(text, at, self.language.language_of(text))
         marks = tags.of_query(simplified(text), times)
-        return self._extraction(text, self.language.words(text), marks, times)
+        return self._extraction(text, self.language.words(rejoined(text)), marks, times)
 
     def _extraction(self, text: str, words: list[Word], keywords: list[Concept], times: list[TimeSpan]) -> Extraction:
         tokens = sum(not word.part for word in words)

@@ -102,6 +102,10 @@ SAID = [  # text, (subject, slot, operation, value) …
     ("现在改坐地铁上班。", [("", "commute", "set", "地铁")]),
     ("我吃花生会过敏。", [("", "allergy", "add", "花生")]),
     ("我把猫送人了。", [("", "pet", "end", "猫")]),
+    ("I drive a tram in Lisbon, been at it for years.", [("", "job", "set", "drive a tram")]),
+    ("I've been driving lorries since March.", [("", "job", "set", "driving lorries")]),
+    ("我开地铁的，在重庆。", [("", "job", "set", "开地铁")]),
+    ("so I'm Marguerite Delacroix, but everyone says Margot", [("", "name", "set", "Marguerite Delacroix")]),
 ]
 NOT_SAID = [
     "If I lived in Oslo, I would ski.", "I used to work at Nokia.", "Do you live in Rome?", "I want to move to Lima.",
@@ -114,7 +118,7 @@ NOT_SAID = [
     "I do painting on weekends.", "They made me laugh.", "I'm on top of it.", "The night's young.",
     "I work days like this off.", "Tom proposed a toast.", "我在北京干了三年。", "我是新来的。", "我是开玩笑的。",
     "我从楼上跳到楼下。", "我在育才小学门口等你。", "骑车上班的人真多。", "我改主意了。", "给儿子买了书包。",
-    "我跟他分了一半。",
+    "我跟他分了一半。", "I drive a bus to work.", "They drive a train of thought.", "我坐地铁的时候睡着了。",
 ]  # fmt: skip
 
 

@@ -304,3 +304,14 @@ def test_a_slot_of_the_card_of_a_user_without_a_name_is_asked_for_by_any_name() 
         ("What does the greenhouse need?", "What does the greenhouse need?"),
     ):
         assert as_named_here(view, EXTRACTOR.of_query(question, NOON), question) == asked
+
+
+def test_what_is_said_of_somebody_after_another_has_asked_is_near_the_name() -> None:
+    graph, turns = Graph("tess"), list[TurnRecorded]()
+    talk = (("Tess", "Gareth phoned from the hospital."), ("AI", "Oh no, why?"), ("Tess", "He broke his collarbone."))
+    for n, (speaker, text) in enumerate(talk):
+        turns.append(extracted(text, id=f"t{n}", speaker=speaker, session="s", at=NOON + n, by=EXTRACTOR))
+        graph.fold(turns[-1])
+    memory = QueriedGraph(graph, lambda _, number: turns[number], Position(partition=0, watermark=0, source=0))
+    query = build_query(None, None, {"graph": "tess", "text": "What did Gareth break?"})
+    assert in_one_go(ANSWERER.answer(query, memory)).reply.passages[0].id == "t2"

@@ -48,6 +48,8 @@ TEXTS = [
     ("Had to skip training, bad knee.", "skips training", "yes", False),
     ("The run didn't happen.", "skips run", "yes", False),
     ("琴没练", "skips 琴", "yes", False),
+    ("今天没跳绳,脚崴了", "skips 跳绳", "yes", False),
+    ("昨晚太累没泡脚,直接睡", "skips 泡脚", "yes", False),
 ]
 
 
@@ -68,6 +70,8 @@ def test_what_is_said_of_how_things_are_is_a_slot_and_a_value(text: str, slot: s
         "I work at night.",
         "We moved to Monday because of the rain.",
         "I am a bit tired now.",
+        "今天没事,在家躺着。",
+        "今天没空,明天再说。",
         "There is no time.",
         "你住在哪里?",
         "如果我住在北京就好了。",

@@ -137,6 +137,7 @@ def _may_be(slot: str, value: str, low: str) -> bool:
             low in WORDS["job"] | WORDS["trade"] | WORDS["craft"]
             or low.rsplit(maxsplit=1)[-1] in WORDS["job"]
             or bool(_JOB_ENDING.search(low))
+            or (low.startswith("driv") and low.rsplit(maxsplit=1)[-1] in WORDS["driven"])
             or any(low.endswith(f" {job}") for job in WORDS["job"] if " " in job)
         )
     if slot in ("owns", "plays"):

@@ -177,7 +177,10 @@ def _of_members(inquiry: Inquiry, things: Iterable[str]) -> Integers:
 
 
 def _are_near(inquiry: Inquiry, of_owner: Integers, of_thing: Integers) -> bool:
-    """Return whether a thing is spoken of where its owner is: in a turn that names or is by the owner, or the next."""
+    """Return whether a thing is spoken of where its owner is: in a turn that names or is by the owner, or the next two.
+
+    Another may speak in between: "Gareth phoned.", "What happened?", "He broke his arm."
+    """
     called = [number for name in _speakers(inquiry) if (number := inquiry.view.number(name)) is not None]
     named = np.concatenate((of_owner, *(inquiry.view.holders(number)[0] for number in called)))
     by_owner = np.isin(inquiry.view.of_turns("speaker", of_thing), inquiry.terms.named)
