@@ -177,14 +177,17 @@ def _of_members(inquiry: Inquiry, things: Iterable[str]) -> Integers:
 
 
 def _are_near(inquiry: Inquiry, of_owner: Integers, of_thing: Integers) -> bool:
-    """Return whether a thing is spoken of where its owner is: in a turn that names or is by the owner, or the next two.
+    """Return whether a thing is spoken of where its owner is: in a turn that names or is by the owner, or right after.
 
     Another may speak in between: "Gareth phoned.", "What happened?", "He broke his arm."
     """
     called = [number for name in _speakers(inquiry) if (number := inquiry.view.number(name)) is not None]
-    named = np.concatenate((of_owner, *(inquiry.view.holders(number)[0] for number in called)))
+    named = np.concatenate((of_owner, *(inquiry.view.holders(number)[0] for number in called))).astype(np.int64)
     by_owner = np.isin(inquiry.view.of_turns("speaker", of_thing), inquiry.terms.named)
-    return bool((by_owner | np.isin(of_thing, np.concatenate((named, named + 1)))).any())
+    after = named[named + 2 < inquiry.view.turns]
+    first, asked, then = (inquiry.view.of_turns("speaker", after + distance) for distance in range(3))
+    goes_on = after[(first == then) & (first != asked)] + 2
+    return bool((by_owner | np.isin(of_thing, np.concatenate((named, named + 1, goes_on)))).any())
 
 
 def _speakers(inquiry: Inquiry) -> frozenset[str]:
