@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from processors.recall.answer.closer_look import OMITTED
 from processors.text.questions.answer_kinds import asks_fate, asks_omitted, asks_present, asks_self, tells_change
 from tests.support.stories import Story
 
@@ -117,3 +118,14 @@ def asked(texts: tuple[str, ...], question: str) -> list[str]:
 @pytest.mark.parametrize(("texts", "question", "first"), [*STORIES.values(), *KEPT.values()], ids=[*STORIES, *KEPT])
 def test_the_turn_that_answers_comes_first(texts: tuple[str, ...], question: str, first: int) -> None:
     assert asked(texts, question)[0] == str(first)
+
+
+def test_an_explanation_says_what_a_closer_look_added() -> None:
+    story = Story()
+    for number, text in enumerate(STORIES["left out, in other words than the question's"][0]):
+        story.tell(str(number), text)
+    best, *others = story.ask("When did I miss pilates?", asker="Ada", explain=True).passages
+    assert best.why is not None
+    assert best.why.terms["closer_look"] == OMITTED
+    assert sum(best.why.terms.values()) == pytest.approx(best.score)
+    assert all(each.why is not None and "closer_look" not in each.why.terms for each in others)

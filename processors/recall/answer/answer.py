@@ -291,6 +291,7 @@ class _ReplyWriter:
             cosine=self._question.cosine,
             scores=[ranked.score for ranked in listed],
             pronouns=self._result.pronouns,
+            closer=self._result.closer,
         )
 
     def _let_others_in(self) -> Steps[None]:

@@ -25,6 +25,7 @@ from processors.text.statements import SKIPS, holds_form
 from state.events.events import TurnRecorded
 from state.graph.view import GraphView
 
+TERM: Final = "closer_look"  # its name in an explanation
 READ: Final = 8  # of the best turns
 LOOKED_UP: Final = 100  # of them, whose statements are looked up: what was left out is like what was done each day
 OMITTED: Final = 4.0  # a turn that says that what is asked for was left out

@@ -15,6 +15,7 @@ import numpy as np
 from emgas.messages.explanations import Hop, Kind, Mention, Why
 from processors.association import edges_out
 from processors.extraction.extractor import Extraction
+from processors.recall.answer.closer_look import TERM as CLOSER
 from processors.recall.ranking.activation import Activation, SpreadingParameters
 from processors.recall.ranking.archive import SHARE as ARCHIVED
 from processors.recall.ranking.archive import term
@@ -33,7 +34,7 @@ from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
 DEFAULTS = RecallOptions()
-NO_PRONOUNS: Final[Mapping[int, float]] = MappingProxyType({})
+NOTHING: Final[Mapping[int, float]] = MappingProxyType({})
 TELLING = 1e-6  # of a score: less is rounding
 
 
@@ -46,12 +47,13 @@ def explanations(
     options: RecallOptions = DEFAULTS,
     cosine: Floats | None = None,
     scores: Sequence[float] | None = None,
-    pronouns: Mapping[int, float] = NO_PRONOUNS,
+    pronouns: Mapping[int, float] = NOTHING,
+    closer: Mapping[int, float] = NOTHING,
 ) -> Iterator[Why]:
     """Explain, one after the other, why the default recall gives each of `passages` (numbers) its score.
 
     scores    that they were ranked by: what the terms lack of one was handed down by what it superseded (succession.py)
-    pronouns  what their pronouns add to the scores, by number (pronouns.py)
+    pronouns  what their pronouns add to the scores, by number (pronouns.py);  closer: what a closer look does
 
     What concerns the question alone is computed once, before the first.  The graph of `view` must not change meanwhile:
     how often two concepts were said together is read from it.
@@ -67,6 +69,7 @@ def explanations(
         nonzero = {name: float(value) for name, value in values_of if value}
         ranked = nonzero | term(view, passage) | options.kind.explained(view, passage)
         ranked |= {PRONOUN: pronouns[passage]} if passage in pronouns else {}
+        ranked |= {CLOSER: closer[passage]} if passage in closer else {}
         lacks = 0.0 if scores is None else scores[rank] - sum(ranked.values())
         ranked |= {SUCCESSION: lacks} if lacks > TELLING else {}
         yield Why(

@@ -165,22 +165,24 @@ def _omission_told(question: PreparedQuery, recalled: RecallResult) -> bool:
 
 def _looked_at(question: PreparedQuery, recalled: RecallResult, turns: TurnReader) -> RecallResult:
     """Raise turns that say what is asked in a way that no single word of theirs shows."""
-    if not question.is_of_turns or not recalled.passages:
+    if not question.is_of_turns or not question.has_odds or not recalled.passages:
         return recalled
     asked = _asked(question, recalled)
     scores = {each.number: each.score for each in recalled.passages[:LOOKED_UP]}
     added = closer_look(asked, scores, list(scores), turns)
-    return _raised(question, recalled, added) if added else recalled
+    return replace(_raised(question, recalled, added), closer=added) if added else recalled
 
 
 def _changes_first(question: PreparedQuery, recalled: RecallResult, turns: TurnReader) -> RecallResult:
     """Put what tells a change before what it changes, also where no card has understood it."""
-    if not question.is_of_turns or not recalled.passages or not question.options.asker:
+    if not question.is_of_turns or not question.has_odds or not recalled.passages or not question.options.asker:
         return recalled
     scores = {each.number: each.score for each in recalled.passages}
     added = told_changes(_asked(question, recalled), scores, [each.number for each in recalled.passages], turns)
-    passages = [each._replace(score=each.score + added.get(each.number, 0.0)) for each in recalled.passages]
-    return replace(recalled, passages=tuple(sorted(passages, key=lambda each: -each.score))) if added else recalled
+    if not added:
+        return recalled
+    closer = {number: recalled.closer.get(number, 0.0) + worth for number, worth in added.items()}
+    return replace(_raised(question, recalled, added), closer={**recalled.closer, **closer})
 
 
 def _raised(question: PreparedQuery, recalled: RecallResult, added: Mapping[int, float]) -> RecallResult:

@@ -158,6 +158,7 @@ class RecallResult:
     meant       what the question means to the graph, in modes that are asked in one round
     evidence    what the graph holds of the question (ranking/evidence.py), None in modes that do not count it
     pronouns    passage number → what its pronouns add to its score (ranking/pronouns.py)
+    closer      passage number → what a closer look adds to its score (answer/closer_look.py)
     """
 
     seeds: tuple[ActivatedConcept, ...]
@@ -174,6 +175,7 @@ class RecallResult:
     meant: QueryTerms | None = field(default=None, compare=False, repr=False)
     evidence: Floats | None = field(default=None, compare=False, repr=False)
     pronouns: Mapping[int, float] = field(default_factory=dict)
+    closer: Mapping[int, float] = field(default_factory=dict)
 
 
 def ranked(passages: Integers, scores: Floats) -> tuple[Ranked, ...]:
