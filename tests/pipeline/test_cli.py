@@ -35,7 +35,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
 TURNS = len(CONVERSATION.read_bytes().splitlines())
 LIFE = len(CONVERSATION.with_name("life.jsonl").read_bytes().splitlines())
 GRAPH = "demo"
-DEMO_DIGEST = "7a60e8d81e52c846c007662ad36120becd8aad599fcad2320bf27040be11a0c9"
+DEMO_DIGEST = "f6ee8a829a380b06a38aeef0b1ed957929f141f40ad91b669236c65c24ff9df7"
 FEBRUARY, MARCH_NOON = 1_738_368_000_000, 1_740_830_400_000  # 2025-02-01, 2025-03-01T12:00
 
 
