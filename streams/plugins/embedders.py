@@ -15,6 +15,7 @@ package's own.  `emgas admin model add` puts models where they are found by name
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
@@ -30,11 +31,15 @@ from emgas.limits import DIMENSIONS
 from processors.recall.ranking.dense import Embedder, Vectors, unit
 from processors.text.chinese import simplified
 from processors.text.language import Language, clean
+from state.arrays import Mask
 from streams.plugins.model_store import named
 from streams.plugins.package import package
 
 AT_ONCE = 32  # texts encoded together
 MOST_TOKENS = 256  # of a text that an encoder reads; longer ones are cut
+READABLE = (
+    0.7  # share of its tokens that an encoder must know of a text: an English one knows some 35 % of a Chinese text
+)
 _IMPORTABLE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 
 
@@ -150,10 +155,11 @@ class Encoder:
         self._tokenizer.enable_truncation(MOST_TOKENS)
         self._tokenizer.enable_padding()
         self._inputs = {each.name for each in self._session.get_inputs()}
+        self._unknown = self._tokenizer.token_to_id(_unknown_token(path / "tokenizer.json"))
         self.name, self.version = path.resolve().name, _hash(model, path / "tokenizer.json")
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Embed as (n, d) the mean vector of each text's tokens, of length 1."""
+        """Embed as (n, d) the mean vector of each text's tokens, of length 1; 0 for what the model cannot read."""
         parts = [self._encoded(texts[start : start + AT_ONCE]) for start in range(0, len(texts), AT_ONCE)]
         return unit(np.concatenate(parts)) if parts else np.zeros((0, 1), np.float32)
 
@@ -166,7 +172,21 @@ class Encoder:
             "token_type_ids": np.zeros_like(attended),
         }
         out: Any = self._session.run(None, {name: inputs[name] for name in inputs if name in self._inputs})[0]
-        return _mean(out, attended) if out.ndim == 3 else out
+        made: Vectors = _mean(out, attended) if out.ndim == 3 else out
+        return np.where(self._reads(inputs["input_ids"], encodings)[:, None], made, np.float32(0))
+
+    def _reads(self, ids: Any, encodings: Sequence[Any]) -> Mask:
+        """Return whether the model knows enough tokens of each text: (n,)."""
+        own = np.array([each.special_tokens_mask for each in encodings], np.int64) == 0
+        unknown = (ids == self._unknown) & own if self._unknown is not None else np.zeros_like(own)
+        reads: Mask = unknown.sum(axis=1) <= (1 - READABLE) * own.sum(axis=1)
+        return reads
+
+
+def _unknown_token(tokenizer: Path) -> str:
+    """Return the token by which a tokenizer stands for what it does not know; "" if it has none."""
+    name: str | None = json.loads(tokenizer.read_text("utf-8"))["model"].get("unk_token")
+    return name or ""
 
 
 def _mean(tokens: Any, attended: Any) -> Vectors:

@@ -160,6 +160,11 @@ def test_an_encoder_means_its_tokens_and_leaves_the_padding_out(encoder: Path) -
     assert made[2:] == pytest.approx(np.tile([0, 1], (40, 1))), "more texts than fit at once"
 
 
+def test_a_text_that_an_encoder_cannot_read_has_no_vector(encoder: Path) -> None:
+    made = load(encoder).embed(["猫 和 狗", "cat cat 猫", "cat cat cat 猫", "dog"])
+    assert made.any(axis=1).tolist() == [False, False, True, True]
+
+
 def test_an_encoder_is_named_after_its_directory(encoder: Path) -> None:
     model = load(encoder)
     assert (model.name, len(model.version)) == (encoder.name, 16)
