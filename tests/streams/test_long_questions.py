@@ -112,9 +112,14 @@ async def one_more(worker: Answering) -> None:
     await worker.writer.append([turn(TURNS, metadata={"n": 3})])
 
 
-async def some_forgotten(worker: Answering) -> None:
+async def forget_half(worker: Answering) -> None:
+    """Forget every other turn; their rows stay until something compacts the graph."""
     gone = [f"t{number}" for number in range(0, TURNS, 2)]
     await worker.writer.append([decay_closed(at=NOW, concepts=[], turns=gone)])
+
+
+async def some_forgotten(worker: Answering) -> None:
+    await forget_half(worker)
     graph = worker.state.graph("ada")
     assert graph is not None
     graph.compact()
@@ -151,6 +156,27 @@ async def test_what_is_searched_or_explained_in_a_graph_that_changed_begins_agai
     await one_more(worker)
     with pytest.raises(GraphChangedError):
         in_one_go(steps)
+
+
+async def test_facts_are_not_read_on_once_turns_have_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turn_facts, "READ_AT_ONCE", 5)
+    worker = await grown()
+    await forget_half(worker)
+    steps = ANSWERER.answer(query(**RARE), worker.memory())
+    next(steps)
+    in_one_go(ANSWERER.answer(query(), worker.memory()))  # another question compacts the graph, which is no event
+    with pytest.raises(GraphChangedError):
+        in_one_go(steps)
+
+
+@pytest.mark.parametrize("fields", [{}, WIDE, EXPLAINED])
+async def test_an_answer_that_begins_again_shows_nothing_that_was_forgotten_meanwhile(fields: dict[str, Any]) -> None:
+    worker, read = await grown(), dict[int, TurnRecorded]()
+    in_one_go(ANSWERER.answer(query(**fields), worker.memory(), read))
+    await forget_half(worker)
+    again = in_one_go(ANSWERER.answer(query(**fields), worker.memory(), read)).reply
+    assert {int(each.id[1:]) % 2 for each in again.passages} == {1}
+    assert outcome_of(again.model_dump(mode="json")) == expected(worker, **fields)
 
 
 async def test_a_context_is_packed_on_while_the_graph_grows_and_begins_again_once_turns_have_other_numbers() -> None:

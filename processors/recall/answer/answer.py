@@ -37,7 +37,7 @@ from processors.recall.answer.prepared_query import (
 from processors.recall.answer.provenance import describe_method
 from processors.recall.answer.relations import relation_text
 from processors.recall.answer.search import Matches, scores_of, search, terms_of
-from processors.recall.answer.turn_facts import GraphChangedError, read_turn_facts
+from processors.recall.answer.turn_facts import GraphChangedError, GraphMoment, read_turn_facts
 from processors.recall.context.context import ContextPacker, ContextPassage, PackedContext, is_short, most_lines
 from processors.recall.context.people_meant import names_of, people_meant
 from processors.recall.context.sentences import QueryWord
@@ -130,7 +130,6 @@ class Answerer:
             return Answer(nothing.model_copy(update={"found": True, "note": None, "paused": True}))
         if query.only.asks_facts:
             yield from read_turn_facts(graph, memory.text_of)
-        turns = TurnReader(memory, graph, {} if read is None else read)
         with self.stage("prepare"):
             question = prepare(
                 query,
@@ -141,6 +140,7 @@ class Answerer:
                 policies=self.policies,
                 baseline=self.baselines.of(graph),
             )
+        turns = TurnReader(memory, graph, {} if read is None else read)  # not before: preparing compacts
         with self.stage("activate"):
             matches = search(question, turns)
         with self.stage("pack"):
@@ -168,7 +168,7 @@ class _ReplyWriter:
         self._question, self._matches, self._turns = question, matches, turns
         self._query, self._memory, self._graph = question.query, question.memory, question.graph
         self._view, self._options, self._zone = question.view, question.options, question.zone
-        self._events, self._passages = question.graph.events, question.graph.passages
+        self._moment = GraphMoment(question.graph)
         self._result = matches.recalled
         self._remembered: dict[str, str] = {}  # texts of turns with masks, by id
 
@@ -276,7 +276,7 @@ class _ReplyWriter:
         explained = self._explanations(listed)
         for count in range(len(listed)):
             if count % EXPLAINED_AT_ONCE == 0:
-                yield from self._let_others_in()
+                yield from self._moment.let_others_in()
             whys.append(next(explained))
         return whys
 
@@ -293,12 +293,6 @@ class _ReplyWriter:
             pronouns=self._result.pronouns,
             closer=self._result.closer,
         )
-
-    def _let_others_in(self) -> Steps[None]:
-        """Yield; what is left to do needs the graph just as it was."""
-        yield
-        if self._graph.events != self._events:
-            raise GraphChangedError
 
     def _packed(self) -> Steps[PackedContext]:
         """Pack the context: it needs the turns alone, so the graph may grow meanwhile."""
@@ -319,8 +313,7 @@ class _ReplyWriter:
             if count and count % PACKED_AT_ONCE == 0:
                 _ = self._worth, self._over_since, self._masks, self._name_of  # of the graph as it was
                 yield
-                changed = self._masks is not None and self._graph.events != self._events
-                if changed or self._graph.passages is not self._passages:  # compacted: passages have other numbers
+                if self._moment.is_renumbered or (self._masks is not None and self._moment.is_over):
                     raise GraphChangedError
             if not left:
                 break

@@ -31,7 +31,7 @@ from processors.association import edges_out
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.steps import Steps
 from processors.recall.answer.prepared_query import concept_ids
-from processors.recall.answer.turn_facts import GraphChangedError
+from processors.recall.answer.turn_facts import GraphMoment
 from processors.recall.ranking.activation import DEFAULT
 from processors.text.shown import Shown
 from state.arrays import Floats, Integers, Mask
@@ -65,7 +65,7 @@ class _Picture:
 
     def __init__(self, graph: Graph, request: Picture) -> None:
         self._graph, self._request = graph, request
-        self._view, self._events = graph.view(), graph.events
+        self._view, self._moment = graph.view(), GraphMoment(graph)
         self._words = np.flatnonzero(~self._view.is_mark)
         self._shown = Shown(self._view.concept_table)
 
@@ -93,17 +93,12 @@ class _Picture:
             position=position,
         )
 
-    def _let_others_in(self) -> Steps[None]:
-        yield
-        if self._graph.events != self._events:
-            raise GraphChangedError
-
     def _strengths(self) -> Steps[Floats]:
         """Compute (n,) the strength of every word at the graph's clock."""
         strengths, concepts, clock = np.zeros(len(self._view.is_mark)), self._graph.concepts, self._view.clock
         for count, number in enumerate(self._words.tolist()):
             if count and count % STRENGTHS_AT_ONCE == 0:
-                yield from self._let_others_in()
+                yield from self._moment.let_others_in()
             strengths[number] = concepts.strength_of(number, clock, self._view.settings)
         return strengths
 
@@ -149,7 +144,7 @@ class _Picture:
         counts, parts = self._view.window(DEFAULT.window), []
         for first in range(0, len(concepts), AT_ONCE):
             if first:
-                yield from self._let_others_in()
+                yield from self._moment.let_others_in()
             some = concepts[first : first + AT_ONCE]
             edges, times = edges_out(counts, some, DEFAULT.weighting), counts.pairs.neighbours(some)[2]
             is_drawn = ~self._view.is_mark[edges.target]
