@@ -72,6 +72,7 @@ MERGED_AT_ONCE = 1 << 17  # of those in memory, likewise
 PREPARED_AT_ONCE = 1 << 15  # pairs, for a question: some milliseconds
 REMEASURED_AFTER = 8  # graphs that were read last: reading may make one larger, so it is measured again afterwards
 GRANTS_NOTHING: Mapping[str, Collection[str]] = {}
+_OF_ONE_GRAPH = (KeysError, StoreCorruptError, UnreadableEventError)
 _ERASED = b'"kind":"SubjectErased"'  # stands in every record value of one
 LOADED = 32  # pieces, at most, that are read of pairs between two flushes: turns wait for them, questions do not
 
@@ -385,9 +386,13 @@ class Partition:
         """Set a graph aside for what is wrong with it alone.  Raises GraphUnavailableError then."""
         try:
             yield
-        except (KeysError, StoreCorruptError, UnreadableEventError) as error:
-            self.set_aside(graph_id, error)
-            raise self._aside[graph_id].error(graph_id) from error
+        except _OF_ONE_GRAPH as error:
+            raise self._unavailable(graph_id, error) from error
+
+    def _unavailable(self, graph_id: str, error: HaltedError) -> Exception:
+        """Set a graph aside, and return the error for whoever asked for it."""
+        self.set_aside(graph_id, error)
+        return self._aside[graph_id].error(graph_id)
 
     def is_encrypted(self, graph_id: str) -> bool:
         """Return whether what was written to a graph last was encrypted: every row of such a graph is kept."""
@@ -651,10 +656,12 @@ class Partition:
 
     def text_of(self, graph: Graph, passage: int) -> TurnRecorded:
         """Read the event that recorded a passage of `graph`.  Raises StoreCorruptError, UnreadableEventError."""
-        with self._alone(graph.graph_id):
+        try:  # not `_alone`: an answer reads many turns, and a generator costs as much as a read
             value = self._pages.get(keys.event_key(graph.graph_id, graph.passages.event[passage]))
             if value is not None:
                 return read_as(TurnRecorded, value, self._graph_keys)
+        except _OF_ONE_GRAPH as error:
+            raise self._unavailable(graph.graph_id, error) from error
         raise StoreCorruptError(f"the text of passage {passage} of {graph.graph_id} is missing: refold this partition")
 
     def flush(self) -> None:

@@ -239,8 +239,12 @@ class GraphView:
 
     def extremes(self, column: Literal["importance", "pinned", "feedback"]) -> tuple[int, int]:
         """Find the least and the most in a column of passages, at least one."""
-        rows = np.frombuffer(getattr(self._turns, column), np.int8)
-        return int(rows.min()), int(rows.max())
+
+        def found(view: GraphView) -> tuple[int, int]:
+            rows = np.frombuffer(getattr(view._turns, column), np.int8)
+            return int(rows.min()), int(rows.max())
+
+        return self.once(("extremes", column), found)
 
     def concepts_of(self, passages: Integers) -> tuple[Integers, Counts]:
         """List the concepts that `passages` hold: (k,) how many each has, (m,) their numbers, passage by passage."""

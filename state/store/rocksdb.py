@@ -15,7 +15,6 @@ read.
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,12 +56,13 @@ class RocksStore:
 
     def __init__(self, path: Path, *, read_only: bool = False, bulk: bool = False) -> None:
         self._path = path
+        self._explained = _Explained(path)
         self._read_only = read_only
         if read_only and not (path / "CURRENT").exists():  # RocksDB would leave an empty directory behind
             raise StoreCorruptError(f"{path} is no store: its file CURRENT is missing")
         path.parent.mkdir(parents=True, exist_ok=True)
         access = AccessType.read_only() if read_only else AccessType.read_write()
-        with self._explained():
+        with self._explained:
             options = _options(_BULK_BUFFER_BYTES if bulk else _WRITE_BUFFER_BYTES)
             self._database = Rdict(str(path), options, access_type=access)
             if bulk:
@@ -92,7 +92,7 @@ class RocksStore:
         )
 
     def get(self, key: bytes) -> bytes | None:
-        with self._explained():
+        with self._explained:
             return self._database.get(key)
 
     def scan(self, prefix: bytes, start: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -100,7 +100,7 @@ class RocksStore:
 
     def _drained(self, prefix: bytes, start: bytes) -> list[tuple[bytes, bytes]]:
         rows = []
-        with self._explained():
+        with self._explained:
             cursor = self._database.iter()
             try:
                 cursor.seek(max(prefix, start))
@@ -121,13 +121,13 @@ class RocksStore:
                 rows.put(key, value)
         if POSITION in batch and not self._names_layout:
             rows.put(LAYOUT_KEY, u64(LAYOUT))
-        with self._explained():
+        with self._explained:
             self._database.write(rows)
         self._names_layout |= POSITION in batch
 
     def count(self) -> int:
         rows = 0
-        with self._explained():
+        with self._explained:
             cursor = self._database.iter()
             try:
                 cursor.seek_to_first()
@@ -145,7 +145,7 @@ class RocksStore:
         By hard links where the file system has them.  Raises if there is something at `path`.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
-        with self._explained():
+        with self._explained:
             Checkpoint(self._database).create_checkpoint(str(path))
 
     def close(self) -> None:
@@ -157,28 +157,35 @@ class RocksStore:
             finally:
                 self._database.close()
 
-    @contextlib.contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Turn the engine's bare exceptions into ours."""
-        try:
-            yield
-        except Exception as error:
-            text = str(error)
-            if _LOCKED.match(text):
-                raise DataDirectoryInUseError(
-                    f"{self._path} is open in another process: stop it, or give this one its own EMGAS_DATA"
-                ) from error
-            if _FULL.match(text):
-                raise DiskFullError(
-                    f"the disk of {self._path} is full ({text}). Make room on it, or move EMGAS_DATA to a larger one: "
-                    "nothing is lost, a worker that starts again goes on from the log."
-                ) from error
-            if _DAMAGED.match(text):
-                raise StoreCorruptError(
-                    f"the store {self._path} is damaged ({text}). Remove that directory and start again: "
-                    "it is rebuilt from the log, nothing is lost."
-                ) from error
-            raise
+
+class _Explained:
+    """Turns the bare exceptions of the engine of one store into ours; a read must not pay for a generator."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        """Watch what the engine does."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        """Raise what an exception of the engine means; let others pass."""
+        if not isinstance(error, Exception):
+            return
+        text = str(error)
+        if _LOCKED.match(text):
+            raise DataDirectoryInUseError(
+                f"{self._path} is open in another process: stop it, or give this one its own EMGAS_DATA"
+            ) from error
+        if _FULL.match(text):
+            raise DiskFullError(
+                f"the disk of {self._path} is full ({text}). Make room on it, or move EMGAS_DATA to a larger one: "
+                "nothing is lost, a worker that starts again goes on from the log."
+            ) from error
+        if _DAMAGED.match(text):
+            raise StoreCorruptError(
+                f"the store {self._path} is damaged ({text}). Remove that directory and start again: "
+                "it is rebuilt from the log, nothing is lost."
+            ) from error
 
 
 def check_free(path: Path) -> None:

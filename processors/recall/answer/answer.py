@@ -347,12 +347,12 @@ class _ReplyWriter:
         return self._turns(ranked.number)
 
     def _line(self, ranked: Ranked) -> ContextPassage:
-        turn = self._turn(ranked)
+        turn = self._turns(ranked.number)
         requested = () if is_short(turn.text, self._breadth.longest) else self._wanted(turn)
         at, times = wall_clock(turn.at, self._zone), tuple(turn.times)
         until = self._over_since.get(ranked.number)
         over = None if until is None else wall_clock(until, self._zone)
-        text, people = turn.text, people_meant(turn, self._name_of)
+        text, people = turn.text, people_meant(turn, self._name_of) if turn.mentions else ()
         if self._masks is not None:
             text = self._masked(turn, self._masks)
             times = tuple(span for span in times if span.text in text)

@@ -34,7 +34,7 @@ Times come from the turns, and are shown in the asker's time zone (else UTC); no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
@@ -49,7 +49,7 @@ from state.events.extraction_types import TimeSpan
 LONGEST_WORD = 12  # characters that one word's cost covers
 SAME = 0.9  # share of common words from which a passage repeats another
 LONG_TURN = 200  # tokens of a turn beyond which only its best sentences are shown
-LEAST_LINE = 3  # tokens: no line costs less than its speaker, a colon and a word
+LEAST_LINE = 5  # tokens: few lines cost less, and no context holds many of them
 HEADING = 3  # tokens of the time above a session
 VIEWS = ("\0", 0)  # what views stand under: no session has such a name
 
@@ -134,14 +134,13 @@ class ContextPacker:
         groups: dict[tuple[str, int], list[ContextPassage]] = {}
         for passage in sorted(self._chosen, key=lambda passage: (passage.speaker != "", passage.at, passage.number)):
             groups.setdefault(passage.group if passage.speaker else VIEWS, []).append(passage)
-        blocks, room = [], self._budget - self._spent - cost
+        shown, used = _named(groups.values(), self._shown, self._budget - self._spent - cost)
+        blocks = []
         for group, passages in groups.items():
-            shown, used = _named(passages, self._shown, room)
-            room, cost = room - used, cost + used
-            lines = [text + notes[passage.number] for text, passage in zip(shown, passages, strict=True)]
+            lines = [shown[passage.number] + notes[passage.number] for passage in passages]
             blocks.append("\n".join(lines if group == VIEWS else [heading(passages[0]), *lines]))
         numbers = tuple(passage.number for passages in groups.values() for passage in passages)
-        return PackedContext("\n\n".join(blocks), self._spent + cost, numbers)
+        return PackedContext("\n\n".join(blocks), self._spent + cost + used, numbers)
 
 
 def without_small_talk(passage: ContextPassage) -> ContextPassage:
@@ -216,18 +215,22 @@ def _notes(ranked: Iterable[ContextPassage], room: int) -> tuple[dict[int, str],
     return notes, spent
 
 
-def _named(passages: Iterable[ContextPassage], shown: Mapping[int, str], room: int) -> tuple[list[str], int]:
-    """Return the lines of a group with the names of whom pronouns mean, and what the names cost, at most `room`."""
-    lines, spent, above = list[str](), 0, ""
-    for passage in passages:
-        plain = shown[passage.number]
-        named = line(with_names(passage, above)) if passage.people else plain
-        cost = tokens(named) - tokens(plain) if named != plain else 0
-        fits = spent + cost <= room
-        lines.append(named if fits else plain)
-        spent += cost if fits else 0
-        above = plain
-    return lines, spent
+def _named(
+    groups: Iterable[Sequence[ContextPassage]], shown: Mapping[int, str], room: int
+) -> tuple[Mapping[int, str], int]:
+    """Return the lines, by passage number, with the names of whom pronouns mean, and their cost, at most `room`."""
+    named, spent = dict(shown), 0
+    for passages in groups:
+        for place, passage in enumerate(passages):
+            if not passage.people:
+                continue
+            plain, above = shown[passage.number], shown[passages[place - 1].number] if place else ""
+            text = line(with_names(passage, above))
+            cost = tokens(text) - tokens(plain)
+            if text != plain and spent + cost <= room:
+                named[passage.number] = text
+                spent += cost
+    return named, spent
 
 
 def with_names(passage: ContextPassage, above: str = "") -> ContextPassage:
@@ -267,7 +270,7 @@ def _is_counted(span: TimeSpan, days: Iterable[TimeSpan]) -> bool:
 
 
 def most_lines(budget: int) -> int:
-    """Bound how many passages a context of `budget` tokens can hold: no more need be ranked for it."""
+    """Return how many passages a context of `budget` tokens holds at most: no more are ranked for it."""
     return budget // LEAST_LINE
 
 
@@ -321,4 +324,5 @@ def _flat(text: str) -> str:
 
 def _indented(text: str) -> str:
     """Keep the line breaks of a text, and indent what follows each; other white space becomes a space."""
-    return "\n  ".join(flat for each in text.splitlines() if (flat := _flat(each)))
+    lines = text.splitlines()
+    return _flat(text) if len(lines) == 1 else "\n  ".join(flat for each in lines if (flat := _flat(each)))

@@ -33,7 +33,7 @@ _SIGNS: Final = " \t\n,;.!?…~-–—()\"'，。！？、～"
 _ENDS: Final = ".!?…。！？；\n"
 # How small talk begins, in small letters: tried first, because telling sentences apart takes thirty times as long.
 _BEGINS: Final = tables.lazy(rf"(?:{_WORDS['en']})(?![\w'])|(?:{_CALLED}[，,])?(?:{_WORDS['zh']})")
-_REMEMBERED: Final = 1 << 13  # beginnings, 1 MB
+_REMEMBERED: Final = 1 << 13  # beginnings and ends, 2 MB
 LONGEST: Final = 60  # characters of a sentence of small talk
 
 
@@ -49,10 +49,11 @@ def bounds(text: str) -> tuple[int, int]:
 
     Characters; the whole text where it is nothing else.  Of most texts, only the beginning and the end are looked at.
     """
-    start = _end_of_first(text) if _may_begin(text) else 0
+    begins, ends = _may_be_around(text[:LONGEST], text[-2 * LONGEST :])
+    start = _end_of_first(text) if begins else 0
     if start == len(text):
         return 0, len(text)
-    if not _may_end(text[-2 * LONGEST :]):
+    if not ends:
         return start, len(text)
     parts = sentences(text)
     last = next(place for place in range(len(parts) - 1, -1, -1) if not is_small_talk(parts[place]))
@@ -69,16 +70,12 @@ def _end_of_first(text: str) -> int:
     return end
 
 
-@lru_cache(_REMEMBERED)
-def _may_end(text: str) -> bool:
-    tail = text.rstrip(_SIGNS)
-    return _may_begin(text[max(map(tail.rfind, _ENDS)) + 1 :])
+@lru_cache(_REMEMBERED)  # the turns of a graph come again with the next question
+def _may_be_around(head: str, tail: str) -> tuple[bool, bool]:
+    """Return whether a text that begins and ends with these may have small talk at its beginning, and at its end."""
+    tail = tail.rstrip(_SIGNS)
+    return _may_begin(head), _may_begin(tail[max(map(tail.rfind, _ENDS)) + 1 :])
 
 
 def _may_begin(text: str) -> bool:
-    return _begins(text[:LONGEST])
-
-
-@lru_cache(_REMEMBERED)  # the turns of a graph come again with the next question
-def _begins(text: str) -> bool:
-    return _BEGINS.match(text.lstrip(_SIGNS).lower().replace("’", "'")) is not None
+    return _BEGINS.match(text[:LONGEST].lstrip(_SIGNS).lower().replace("’", "'")) is not None

@@ -157,7 +157,10 @@ def find_mentions(laid: SessionLayout) -> tuple[QuestionMentions, QuestionMentio
     (weights, near), counts = laid.inquiry.row_weights, laid.counts.copy()
     _answer_inherits(laid, counts)
     full = counts[: len(weights.weights)]
-    return QuestionMentions(laid, np.where(full >= 1, full, 0.0), weights), QuestionMentions(laid, counts, near)
+    every = QuestionMentions(laid, counts, near)
+    if not len(laid.terms.relatives.concept) and not len(laid.terms.dates):  # no mention counts in part
+        return every, every
+    return QuestionMentions(laid, np.where(full >= 1, full, 0.0), weights), every
 
 
 def _answer_inherits(laid: SessionLayout, counts: Floats) -> None:

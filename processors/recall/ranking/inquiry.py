@@ -27,7 +27,7 @@ from processors.text.statements import holds_form, words_of
 from state.arrays import Floats, Integers
 from state.graph.counting.session_layout import Excerpt
 from state.graph.tables.passage_table import ROLES, modality
-from state.graph.view import GraphView, importance
+from state.graph.view import UNTOLD, GraphView, importance
 
 COMMON: Final = 64  # a speaker is common if one in so many turns is theirs,
 FEWEST_COMMON: Final = 512  # and so many at least
@@ -320,6 +320,8 @@ class TurnColumns(Remembers):
     @cached_property
     def importance(self) -> Floats:
         """Return the importance of each turn, from 0 to 1; pinned turns have 1."""
+        if self.view.extremes("importance")[1] < 0 and not self.view.extremes("pinned")[1]:  # no turn has any
+            return np.full(len(self.turn), UNTOLD)
         matters = importance(self.view.of_turns("importance", self.turn))
         return np.where(self.view.of_turns("pinned", self.turn) > 0, 1.0, matters)
 

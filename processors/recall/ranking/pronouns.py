@@ -42,18 +42,22 @@ def meant_by_pronouns(
     added: dict[int, float] = {}
     for number in best[:READ] if rarity else ():
         turn = turn_of(number)
-        wants = not terms.wants.isdisjoint(each.id for each in turn.concepts)
-        if (worth := _added(view, number, turn, rarity, weight, wants=wants)) > 0:
+        if turn.mentions and (worth := _added(view, number, turn, rarity, weight, terms.wants)) > 0:
             added[number] = worth
     return added
 
 
 def _added(
-    view: GraphView, number: int, turn: TurnRecorded, rarity: Mapping[str, float], weight: float, *, wants: bool
+    view: GraphView,
+    number: int,
+    turn: TurnRecorded,
+    rarity: Mapping[str, float],
+    weight: float,
+    wants: frozenset[str],
 ) -> float:
     """Return what the surest pronoun of a turn that means a word of the question adds.
 
-    wants  whether the turn tells what kind of answer is asked for
+    wants  the marks of the kind of answer that is asked for
     """
     own = {concept.id for concept in turn.concepts}
     meant = [each for each in turn.mentions if each.confidence >= LEAST and each.concept in rarity.keys() - own]
@@ -62,7 +66,7 @@ def _added(
     surest = max(meant, key=lambda each: each.confidence)
     total, worth = sum(rarity.values()), rarity[surest.concept]
     others = sum(each for word, each in rarity.items() if word in own) / max(total - worth, 1e-9)
-    if others < ALSO and not wants:
+    if others < ALSO and wants.isdisjoint(own):
         return 0.0
     once = float(saturated(np.ones(1), np.array([_relative(view, number)]))[0])
     return log(1 - surest.confidence + surest.confidence * exp(weight * once * worth / sqrt(total) + WHOLE * others))

@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -34,6 +35,7 @@ from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.misspellings import find_corrections
 from processors.text import chinese_names, names, tables
 from processors.text.chinese import STANDARD, simplified
+from processors.text.facts.facts import ASSISTANTS
 from processors.text.language import clean
 from processors.text.questions.answer_kinds import asks_now, asks_past, asks_picture, asks_state, of_asker
 from processors.text.scripts import HAN, is_han
@@ -47,7 +49,6 @@ from state.graph.view import GraphView
 _SPACED = r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 
 
-ASSISTANTS: Final = frozenset(("ai", "assistant", "bot", "chatbot", "助手"))
 NAMELESS: Final = frozenset(("user", "human", "customer", "client", "me", "用户", "客户", "我"))
 # Words that transcripts give as speakers, because they cut a sentence at its colon.
 _NO_NAMES: Final = frozenset(("", "the", "a", "an", "i", "you", "he", "she", "it", "we", "they", "all"))
@@ -89,11 +90,18 @@ def asker_of(view: GraphView, text: str, asker: str = "") -> str:
 
 def _only_user(view: GraphView) -> int | None:
     """Return the position in view.speakers of the only one that is no assistant, None if there are several."""
-    turns = np.arange(view.turns)
-    by_people = view.of_turns("role", turns) != ROLES.index("assistant")
-    speakers: list[int] = np.unique(view.of_turns("speaker", turns)[by_people]).tolist()
-    people = [number for number in speakers if view.speakers[number].casefold() not in ASSISTANTS]
-    return people[0] if len(people) == 1 else None
+    people = (number for number, name in enumerate(view.speakers) if _is_person_here(view, name))
+    first_two = list(islice(people, 2))  # no more: a graph may have many speakers
+    return first_two[0] if len(first_two) == 1 else None
+
+
+def _is_person_here(view: GraphView, speaker: str) -> bool:
+    """Return whether turns are a speaker's, who is no assistant by its name or the role of its first turn."""
+    mark = view.number(speaker_mark(speaker))
+    if mark is None or speaker.casefold() in ASSISTANTS:
+        return False
+    first = view.holders(mark)[0][:1]
+    return bool((view.of_turns("role", first) != ROLES.index("assistant")).any())
 
 
 def _is_person(label: str) -> bool:

@@ -25,7 +25,8 @@ from state.events.extraction_types import Concept, Fact, Mention
 
 SURE: Final = 0.8  # confidence from which a pronoun says of whom a fact speaks
 _HAN: Final = tables.lazy(f"[{HAN}]")
-_MACHINES: Final = frozenset({"ai", "assistant", "bot", "agent", "system", "chatbot", "助手", "note"})
+ASSISTANTS: Final = frozenset({"ai", "assistant", "bot", "agent", "system", "chatbot", "助手"})  # speakers
+_NO_ONE: Final = ASSISTANTS | {"note"}
 _SPEAKER: Final = "@speaker:"
 _KIN: Final = frozenset(word for roles in ROLES.values() for word in roles)
 
@@ -84,7 +85,7 @@ class Company:
         """Who spoke just before, in answer to who speaks: whom a "you" means; "" where that is not sure."""
         last, *earlier = [turn.speaker for turn in self._before if turn.speaker][:2] or [""]
         name = _named(last) if last != self._speaker and earlier == [self._speaker] else self.other
-        return "" if name.casefold() in _MACHINES or not name[:1].isalpha() else name
+        return "" if name.casefold() in _NO_ONE or not name[:1].isalpha() else name
 
     @cached_property
     def names(self) -> frozenset[str]:

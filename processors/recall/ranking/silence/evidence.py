@@ -60,11 +60,11 @@ def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) 
     turns = np.bincount(mentions.word, mentions.share >= 1, len(words)).astype(np.int64)
     rarest = np.log1p(2 * upto + 1)
     rarity = np.where(turns > 0, idf(upto, turns), rarest)
-    pairs = np.bincount(mentions.passage, minlength=1)
-    covered = np.bincount(mentions.passage, rarity[mentions.word] * mentions.share, minlength=1)
+    turn, place = np.unique(mentions.passage, return_inverse=True)
+    pairs = np.bincount(place)
+    covered = np.bincount(place, rarity[mentions.word] * mentions.share)
     if len(named) == 1:
-        turn = np.flatnonzero(pairs)
-        covered = covered[turn[inquiry.view.of_turns("speaker", turn) == named[0]]]
+        covered = covered[inquiry.view.of_turns("speaker", turn) == named[0]]
     met = _met_by_members(inquiry, words, turns, plain)
     unsaid = (turns == 0) & np.array([word not in met for word in words], np.bool_)
     unknown = float(rarity[unsaid].sum()) / max(float(rarity.sum()), 1e-9)
