@@ -390,7 +390,7 @@ class Partition:
             raise self._unavailable(graph_id, error) from error
 
     def _unavailable(self, graph_id: str, error: HaltedError) -> Exception:
-        """Set a graph aside, and return the error for whoever asked for it."""
+        """Set a graph aside, and return the error for its reader."""
         self.set_aside(graph_id, error)
         return self._aside[graph_id].error(graph_id)
 

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.service.transfers import Place
-from bench.torture.processes import Brokers
+from bench.torture.processes import one_broker
 from emgas.client.client import MemoryClient
 from emgas.messages.turns import Turn
 from emgas.wire import partition_of
@@ -166,13 +166,9 @@ async def measured(broker: str, directory: Path, rounds: int, seconds: float, ra
         return described([await flooded.round() for _ in range(rounds)])
 
 
-async def _on_own_broker(rounds: int, seconds: float, rate: float, directory: Path) -> dict[str, Any]:
-    brokers = Brokers("neighbours", 1)
-    await brokers.start()
-    try:
-        return await measured(brokers.addresses[0], directory, rounds, seconds, rate)
-    finally:
-        await brokers.wipe()
+async def _measured_on(broker: str | None, rounds: int, seconds: float, rate: float, directory: Path) -> dict[str, Any]:
+    async with one_broker("neighbours", broker) as address:
+        return await measured(address, directory, rounds, seconds, rate)
 
 
 def main() -> int:
@@ -185,11 +181,7 @@ def main() -> int:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         options = (chosen.rounds, chosen.seconds, chosen.rate)
-        report = asyncio.run(
-            measured(chosen.broker, Path(directory), *options)
-            if chosen.broker
-            else _on_own_broker(*options, Path(directory))
-        )
+        report = asyncio.run(_measured_on(chosen.broker, *options, Path(directory)))
     print(json.dumps(report))
     return 0
 

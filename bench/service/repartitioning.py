@@ -23,7 +23,6 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from itertools import cycle, islice
 from pathlib import Path
@@ -33,7 +32,7 @@ from msgspec.structs import replace
 
 from bench.service.transfers import Place
 from bench.speed.lifecycle import recorded_turns
-from bench.torture.processes import Brokers
+from bench.torture.processes import one_broker
 from emgas.errors import QueryFailedError
 from emgas.wire import Record, partition_of
 from state.events.events import UNSTAMPED, AnyEvent, Claim, GraphConfigured, encode
@@ -166,15 +165,9 @@ def _cpu_of(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / 100
 
 
-async def _on(broker: str | None, run: Callable[[str], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
-    if broker is not None:
-        return await run(broker)
-    brokers = Brokers("repartitioning", 1)
-    await brokers.start()
-    try:
-        return await run(brokers.addresses[0])
-    finally:
-        await brokers.wipe()
+async def _measured_on(broker: str | None, directory: Path, graphs: int, turns: int) -> dict[str, Any]:
+    async with one_broker("repartitioning", broker) as address:
+        return await measured(address, directory, graphs, turns)
 
 
 def main() -> int:
@@ -185,9 +178,7 @@ def main() -> int:
     parser.add_argument("--broker", help="host:port; by default, scripts/kafka starts one")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        report = asyncio.run(
-            _on(chosen.broker, lambda broker: measured(broker, Path(directory), chosen.graphs, chosen.turns))
-        )
+        report = asyncio.run(_measured_on(chosen.broker, Path(directory), chosen.graphs, chosen.turns))
     print(json.dumps(report))
     return int(bool(report.get("refused", True) or report["differing"] or report["missing"]))
 

@@ -24,13 +24,12 @@ import signal
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from bench.torture.processes import ROOT, Brokers, SupervisedWorker
+from bench.torture.processes import ROOT, SupervisedWorker, one_broker
 from emgas.client.client import MemoryClient
 from emgas.messages.requests import Outcome
 from emgas.messages.rights import Grant
@@ -296,13 +295,9 @@ async def tortured(broker: str, directory: Path, kills: int, seed: int) -> MoveF
         return await Moves(here, there, seed).run(kills)
 
 
-async def _on_own_broker(run: Callable[[str], Awaitable[MoveFindings]]) -> MoveFindings:
-    brokers = Brokers("transfers", 1)
-    await brokers.start()
-    try:
-        return await run(brokers.addresses[0])
-    finally:
-        await brokers.wipe()
+async def _tortured_on(broker: str | None, directory: Path, kills: int, seed: int) -> MoveFindings:
+    async with one_broker("transfers", broker) as address:
+        return await tortured(address, directory, kills, seed)
 
 
 def main() -> int:
@@ -314,13 +309,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-
-        def run(broker: str) -> Awaitable[MoveFindings]:
-            return tortured(broker, Path(directory), chosen.kills, chosen.seed)
-
-        findings: MoveFindings = asyncio.run(
-            run(chosen.broker) if chosen.broker else _on_own_broker(run)  # type: ignore[arg-type]  # a coroutine
-        )
+        findings = asyncio.run(_tortured_on(chosen.broker, Path(directory), chosen.kills, chosen.seed))
     report: dict[str, Any] = {each.name: getattr(findings, each.name) for each in fields(findings)}
     if chosen.json:
         print(json.dumps(report))

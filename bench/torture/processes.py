@@ -14,8 +14,8 @@ import resource
 import signal
 import sys
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from bench.torture import clocked
@@ -196,3 +196,17 @@ class Brokers:
         out, _ = await process.communicate()
         assert code is None or process.returncode == code, f"scripts/kafka {verb} failed: {out.decode()}"
         return out.decode()
+
+
+@asynccontextmanager
+async def one_broker(name: str, given: str | None) -> AsyncIterator[str]:
+    """Give the address of a broker that is there, or else start one of this name; it goes with its data at the end."""
+    if given is not None:
+        yield given
+        return
+    brokers = Brokers(name, 1)
+    await brokers.start()
+    try:
+        yield brokers.addresses[0]
+    finally:
+        await brokers.wipe()

@@ -251,7 +251,7 @@ def _evidence(question: str) -> Floats:
         ("user", "Where did Deirdre plant the cherry trees?", True),
         ("用户", "赵敏把樱桃树种在哪里了？", True),
         ("user", "Did Deirdre introduce Rodrigo to Wilhelmina?", False),  # only one of them may be the user
-        ("user", "What does Deirdre's accountant charge?", False),  # nobody spoke of an accountant
+        ("user", "What does Deirdre's accountant charge?", False),  # no turn mentions an accountant
         ("Ada", "What happened to the paw of Deirdre's cat?", False),  # the only speaker has another name
     ],
 )

@@ -42,7 +42,7 @@ def meant_by_pronouns(
     added: dict[int, float] = {}
     for number in best[:READ] if rarity else ():
         turn = turn_of(number)
-        if turn.mentions and (worth := _added(view, number, turn, rarity, weight, terms.wants)) > 0:
+        if turn.mentions and (worth := _added(view, number, turn, rarity, weight=weight, wants=terms.wants)) > 0:
             added[number] = worth
     return added
 
@@ -52,6 +52,7 @@ def _added(
     number: int,
     turn: TurnRecorded,
     rarity: Mapping[str, float],
+    *,
     weight: float,
     wants: frozenset[str],
 ) -> float:

@@ -100,7 +100,7 @@ def _is_person_here(view: GraphView, speaker: str) -> bool:
     mark = view.number(speaker_mark(speaker))
     if mark is None or speaker.casefold() in ASSISTANTS:
         return False
-    first = view.holders(mark)[0][:1]
+    first = view.holders(mark)[0][:1].astype(np.int64)
     return bool((view.of_turns("role", first) != ROLES.index("assistant")).any())
 
 

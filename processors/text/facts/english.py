@@ -299,7 +299,7 @@ class EnglishReading(FactReading):
         if match["owner"]:
             owner, name = self.owner(match["owner"], start + match.start()), match["name"]
             if owner is None or (name and self.is_person(name)):
-                return name if name and self.is_person(name) else None  # her husband Tom, whoever "her" is
+                return name if name and self.is_person(name) else None  # her husband Tom: "her" may be anyone
             return f"{owner}.{match['role'].casefold()}"
         is_followed = _BEHIND_NAME.search(clause, 0, match.start())
         return match["who"] if self.is_person(match["who"]) and not is_followed else None
@@ -332,7 +332,7 @@ _OWN_SLOTS: Final = frozenset({"spouse", "partner", "parent", "child", "sibling"
 _PAIRED: Final = frozenset({"partner", "spouse"})
 _PARTED: Final = tables.lazy(r"\b(?:broke up|broken up|split up|called it quits)\b")
 _IF: Final = tables.lazy(r"\bif\b", re.IGNORECASE)
-_IF_TOLD: Final = tables.lazy(  # it says why something is told, not on what it depends
+_IF_TOLD: Final = tables.lazy(  # it says why someone says something, not on what that depends
     r"if (?:you (?:must know|didn't know|don't know|remember|recall|care|ask|wondered|wonder|(?:were|are|'re) wondering"
     r"|want to know|haven't heard)|i (?:never|haven't|didn't|forgot|hadn't) (?:told?|mention|to)|anyone|that matters"
     r"|that helps|it matters|it helps|you're interested|you must)",

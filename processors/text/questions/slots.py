@@ -34,7 +34,7 @@ _NOW: Final = tables.lazy(
 _OWNED: Final = "'s "
 # "What does Ada do?" asks for her job; with more behind it ("do on Sundays") it asks for something else.
 _DOES: Final = tables.lazy(r"^what do(?:es)? (?P<who>[^?]{1,40}?) do(?: now| for work)?\W*$")
-_ONE_OF_EACH: Final = frozenset({"spouse", "partner", "parent"})  # of each gender: whoever is called so is the same
+_ONE_OF_EACH: Final = frozenset({"spouse", "partner", "parent"})  # of each gender: two words for one person
 # A question that names one of these asks for no card of who asks, even if the talk called them by another word.
 _RELATED: Final = frozenset(
     word if len(word) > 1 else f"我{word}"
