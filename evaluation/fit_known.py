@@ -98,7 +98,7 @@ def cases_of(form: str, examined: Sequence[Examined]) -> list[MemoryCases]:
         here = [(kind, question) for kind, where, question in asked if where == place]
         own = [next(recalls) if kind in {"own", "adversarial"} else 0.0 for kind, _ in here]
         view, memory = each.memory.view, each.memory
-        general = general_evidence(view, Baselines(memory.extractor).general(view.ids), rounded(view.turns))
+        general = general_evidence(view, Baselines(memory.extractor).general(view.concept_table), rounded(view.turns))
         rows = np.array([_evidence(memory, question) for _, question in here])
         result.append(MemoryCases(form, general, rows, np.array([kind for kind, _ in here]), np.array(own)))
     return result

@@ -95,6 +95,11 @@ class ConceptTable(ColumnTable):
         return self._ids if self._packed is None else self._packed.ids
 
     @property
+    def is_ascii(self) -> bool:
+        """Return whether all ids are written in ASCII; of stored ones, those that are gone count as well."""
+        return all(map(str.isascii, self._ids)) if self._packed is None else self._packed.ids.is_ascii
+
+    @property
     def numbers(self) -> Mapping[str, int]:
         """Id → number, of those that are alive: not to be kept."""
         return self._numbers if self._packed is None else self._packed.numbers.quickest

@@ -53,6 +53,11 @@ class Strings(Sequence[str]):
         joined, starts, ends = self._joined, self._starts.tolist(), self._ends.tolist()
         return (joined[start:end] for start, end in zip(starts, ends, strict=True))
 
+    @property
+    def is_ascii(self) -> bool:
+        """Return whether all are written in ASCII, and all that they were chosen from: known at once."""
+        return self._joined.isascii()
+
     def listed(self) -> list[str]:
         """List all of them."""
         parts = self._joined[1:-1].split(BETWEEN)

@@ -27,6 +27,7 @@ from processors.text.scripts import HAN
 from processors.text.tables import rows
 from state.arrays import Floats
 from state.graph.graph import Graph
+from state.graph.tables.concept_table import ConceptTable
 from state.graph.view import GraphView
 
 BELOW: Final = 0.8  # at the median, one threshold silenced 60 % of general questions here and 95 % there
@@ -99,16 +100,16 @@ class Baselines:
         upto = rounded(view.turns)
         kept = self._of_graph.get(graph)
         if kept is None or kept[0] != upto:
-            general = general_evidence(view, self.general(graph.concepts.ids), upto)
+            general = general_evidence(view, self.general(graph.concepts), upto)
             kept = self._of_graph[graph] = upto, baseline_of(general)
         return kept[1]
 
-    def general(self, concepts: Iterable[str]) -> list[list[tuple[str, Extraction]]]:
+    def general(self, concepts: ConceptTable) -> list[list[tuple[str, Extraction]]]:
         """Return the general questions with their concepts by language; [] for one whose script no concept has.
 
         What cuts Chinese takes 0.3 s to load, and most graphs need it never.
         """
-        holds_han = _HAN.search("\n".join(concepts)) is not None
+        holds_han = not concepts.is_ascii and any(map(_HAN.search, concepts.ids))
         return [self._of(language) if holds_han or language != "zh" else [] for language in _GENERAL]
 
     def _of(self, language: str) -> list[tuple[str, Extraction]]:
