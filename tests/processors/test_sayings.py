@@ -29,6 +29,6 @@ def sayings() -> Iterator[tuple[Callable[[str], bool], str, bool]]:
         yield from ((function, text.strip(), word == name) for text in texts.split("|"))
 
 
-@pytest.mark.parametrize(("function", "text", "expected"), sayings())
+@pytest.mark.parametrize(("function", "text", "expected"), list(sayings()))
 def test_a_text_is_seen_to_do_what_it_does(function: Callable[[str], bool], text: str, expected: bool) -> None:
     assert function(text) is expected
