@@ -19,11 +19,8 @@ from state.events.memory_settings import MemorySettings
 from state.graph import canonical_bytes
 from state.graph.counting.cooccurrence import PairCounts
 from state.graph.graph_tables import GraphTables
-from state.graph.tables.advice_table import AdviceTable
 from state.graph.tables.concept_table import ConceptTable
-from state.graph.tables.decay import NEVER
 from state.graph.tables.embedding_table import EmbeddingTable
-from state.graph.tables.habit_table import HabitTable
 from state.graph.tables.passage_table import PassageTable
 from state.graph.tables.people_table import PeopleTable
 from state.graph.tables.relation_table import RelationTable
@@ -34,8 +31,7 @@ from state.graph.tables.theme_table import ThemeTable
 LAYOUT = (
     5  # of content and snapshots: raise it when anything below changes, or a column (state/graph/tables/columns.py)
 )
-PLAIN = ("clock", "recalled", "forgotten", "preset", "live", "fresh_turns", "last_turn_at", "enough_at")
-NO_CONTENT = ("events", "undoable_from", "configured")
+ADDED = ("sessions", "statements", "people")  # tables that older graphs lack: left out while they are empty
 Content = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
 
@@ -44,13 +40,13 @@ def content(tables: GraphTables) -> Content:
     values = {
         "layout": LAYOUT,
         "name": tables.graph_id,
-        **{name: getattr(tables, name) for name in PLAIN},
+        **tables.values_in_digest(),
         "settings": tables.settings.model_dump(),
         "concepts": tables.concepts.values(),
         "passages": tables.passages.values(),
         "topics": tables.themes.values(),
         "embeddings": tables.embeddings.values(),
-        **_added(tables),
+        **{name: values for name in ADDED if (values := getattr(tables, name).values())},
     }
     arrays = {**tables.concepts.arrays(), **tables.passages.arrays()}
     for window, pairs in tables.pairs.items():
@@ -61,18 +57,6 @@ def content(tables: GraphTables) -> Content:
     return values, arrays | tables.embeddings.arrays() | relation_arrays
 
 
-def _added(tables: GraphTables) -> dict[str, Any]:
-    """Return what older graphs lack: left out while there is none, so that a graph without it has the digest it had."""
-    added = {name: getattr(tables, name).values() for name in ("sessions", "statements", "people", "habits", "advice")}
-    added |= {"weights": tables.weights}
-    added["asked"] = [tables.mode, tables.rerank] if (tables.mode, tables.rerank) != ("default", "") else []
-    added["timezone"] = "" if tables.timezone == "UTC" else tables.timezone
-    added["pace"] = [tables.pace, tables.active_before] if tables.active_before else []
-    added |= {"unrecorded": tables.unrecorded, "uncounted": tables.uncounted, "access": tables.access}
-    ended = {"ended_at": tables.ended_at} if tables.ended_at != NEVER else {}
-    return {name: value for name, value in added.items() if value} | ended
-
-
 def digest(tables: GraphTables) -> str:
     """Hash the content of a compacted graph: sha256, hex."""
     return hashlib.sha256(canonical_bytes.pack(*content(tables))).hexdigest()
@@ -81,8 +65,9 @@ def digest(tables: GraphTables) -> str:
 def pack(tables: GraphTables) -> bytes:
     """Pack a compacted graph into bytes: a snapshot."""
     values, arrays = content(tables)
-    values.update((name, getattr(tables, name)) for name in NO_CONTENT)
-    return canonical_bytes.pack(values, {**arrays, "event": np.array(tables.passages.event)})
+    return canonical_bytes.pack(
+        values | tables.values_beside_digest(), {**arrays, "event": np.array(tables.passages.event)}
+    )
 
 
 def unpack(packed: bytes) -> Content:
@@ -95,24 +80,15 @@ def unpack(packed: bytes) -> Content:
 
 def fill(tables: GraphTables, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """Fill new tables with what was packed."""
-    for name in (*PLAIN, *NO_CONTENT):
-        setattr(tables, name, values[name])
+    tables.read_values(values)
     tables.settings = MemorySettings(**values["settings"])
     tables.concepts = ConceptTable.of(values["concepts"], arrays)
     tables.passages = PassageTable.of(values["passages"], arrays)
     tables.embeddings = EmbeddingTable.of(values["embeddings"], arrays)
     tables.themes = ThemeTable.of(values["topics"])
     tables.relations = RelationTable.of(arrays)
-    tables.habits = HabitTable.of(values.get("habits", ()))
     tables.statements = StatementTable.of(values.get("statements", ()))
     tables.people = PeopleTable.of(values.get("people", ()))
     tables.sessions = SessionTable.of(values.get("sessions", []))
-    tables.ended_at, tables.unrecorded = values.get("ended_at", NEVER), values.get("unrecorded", 0)
-    tables.mode, tables.rerank = values.get("asked", ("default", ""))
-    tables.timezone = values.get("timezone", "UTC")
-    tables.pace, tables.active_before = values.get("pace", (0, 0))
-    tables.access, tables.weights = values.get("access", {}), values.get("weights", {})
-    tables.uncounted = values.get("uncounted", 0)
-    tables.advice = AdviceTable.of(values.get("advice", {}))
     for window in tables.pairs:
         tables.pairs[window] = PairCounts.of_canonical(arrays[f"{window}_keys"], arrays[f"{window}_counts"])

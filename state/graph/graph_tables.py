@@ -27,63 +27,63 @@ from state.graph.tables.session_table import SessionTable
 from state.graph.tables.statement_table import StatementTable
 from state.graph.tables.theme_table import ThemeTable
 from state.graph.tables.turn_facts import TurnFacts
+from state.graph.tables.values import GraphValues, value
 
 Window = Literal["turn", "exchange", "recall"]
 
 
-class GraphTables:
+class GraphTables(GraphValues):
     """Everything that a graph's memory holds.  Only the graph's fold writes here.
 
-    clock          stream time, ms: the largest event time seen
-    live           whether the last turn was recorded as it was said (else: imported), so that ticks make sense
-    fresh_turns    turns since the last consolidation
-    last_turn_at   the largest event time of a turn
-    enough_at      `last_turn_at` when the new turns became enough to be consolidated, NEVER while they are not
-    mode, rerank   of its questions that name no mode
-    timezone       of turns and questions that do not say where they were said
-    pace           how much sooner than set windows consolidate, in steps (MemorySettings.paced); 0 unless they adapt
-    active_before  turns that were active after the last consolidation, where windows adapt
-    recalled       ConceptsRecalled that had an effect
-    forgotten      concepts that are gone for good; turns that are, are `passages.gone`
-    events         how many events there were, those without effect among them: the next one's ordinal
-    undoable_from  ordinal of the first event that may still be taken back: it only ever grows
-    weights        what features of a turn are worth in its recall, by name, where that is not the default
-    configured     whether a GraphConfigured is among the events that count
-    pairs          how often concepts occurred together, by kind of window
-    sessions       the conversations that have ended
-    ended_at       when the last one did (ms), until what is new is consolidated; NEVER while none has
-    unrecorded     turns that came while recording was paused
-    uncounted      turns that gates set aside as they came: they went to the archive at once
-    access         who may do what, by subject; empty: open to everyone
-    advice         what advisors said, beside all that
-    facts          metadata and times of turns, as far as they were read: no content
+    A value of the whole graph is declared here and nowhere else.  What a table holds of turns, concepts and pairs is in
+    state/graph/tables/ and counting/; how the tables are packed, in codec.py and state/lsm/.
+
+    facts  metadata and times of turns, as far as they were read: no content
     """
 
+    # The largest event time seen, ms: the stream's time.  Not 0 at first: a memory may be older than 1970.
+    clock: int = value(EARLIEST_MS, always=True)
+    # The last turn was recorded as it was said (else: imported), so that ticks make sense.
+    live: bool = value(default=False, always=True)
+    fresh_turns: int = value(0, always=True)  # turns since the last consolidation
+    last_turn_at: int = value(EARLIEST_MS, always=True)  # the largest event time of a turn
+    # `last_turn_at` when the new turns became enough to be consolidated, NEVER while they are not.
+    enough_at: int = value(NEVER, always=True)
+    recalled: int = value(0, always=True)  # ConceptsRecalled that had an effect
+    forgotten: int = value(0, always=True)  # concepts that are gone for good; turns that are, are `passages.gone`
+    preset: str = value("default", always=True)
+    events: int = value(0, in_digest=False)  # how many there were, with or without effect: the next one's ordinal
+    undoable_from: int = value(0, in_digest=False)  # ordinal of the first event that may be taken back: only grows
+    configured: bool = value(default=False, in_digest=False)  # whether a GraphConfigured is among the events that count
+    # What features of a turn are worth in its recall, by name, where that is not the default.
+    weights: dict[str, float] = value({})
+    mode: str = value("default", packed_in="asked")  # of its questions that name no mode
+    rerank: str = value("", packed_in="asked")
+    timezone: str = value("UTC")  # of turns and questions that do not say where they were said
+    # How much sooner than set windows consolidate, in steps (MemorySettings.paced); 0 unless they adapt.
+    pace: int = value(0, packed_in="pace")
+    active_before: int = value(0, packed_in="pace")  # turns active after the last consolidation, where windows adapt
+    ended_at: int = value(NEVER)  # when the last conversation ended (ms), until what is new is consolidated
+    unrecorded: int = value(0)  # turns that came while recording was paused
+    uncounted: int = value(0)  # turns that gates set aside as they came: they went to the archive at once
+    access: dict[str, list[str]] = value({})  # who may do what, by subject; empty: open to everyone
+    habits: HabitTable = value(HabitTable)
+    advice: AdviceTable = value(AdviceTable)  # what advisors said, beside all that
+
     def __init__(self, graph_id: str) -> None:
+        super().__init__()
         self.graph_id = graph_id
-        self.clock = EARLIEST_MS  # not 0: a memory may be older than 1970
-        self.events = self.undoable_from = 0
-        self.configured = self.live = False
-        self.preset, self.settings = "default", PRESETS["default"]
-        self.weights: dict[str, float] = {}
-        self.mode, self.rerank, self.timezone = "default", "", "UTC"
-        self.pace = self.active_before = 0
-        self.recalled = self.forgotten = 0
-        self.fresh_turns, self.last_turn_at, self.enough_at = 0, EARLIEST_MS, NEVER
+        self.settings = PRESETS["default"]
         self.concepts = ConceptTable()
         self.passages = PassageTable()
+        # How often concepts occurred together, by kind of window.
         self.pairs: dict[Window, PairCounts] = {window: PairCounts() for window in get_args(Window)}
         self.embeddings = EmbeddingTable()
         self.themes = ThemeTable()
         self.relations = RelationTable()
         self.statements = StatementTable()
         self.people = PeopleTable()
-        self.habits = HabitTable()
-        self.sessions, self.ended_at = SessionTable(), NEVER
-        self.unrecorded = 0
-        self.uncounted = 0
-        self.access: dict[str, list[str]] = {}
-        self.advice = AdviceTable()
+        self.sessions = SessionTable()  # the conversations that have ended
         self.facts = TurnFacts()
 
     def live_by(self, event: GraphConfigured) -> None:

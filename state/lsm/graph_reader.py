@@ -19,15 +19,12 @@ from numpy.typing import NDArray
 from state.arrays import Counts, Integers, Mask
 from state.events.extraction_types import Fact, Statement
 from state.events.memory_settings import MemorySettings
-from state.graph.codec import NO_CONTENT, PLAIN
 from state.graph.counting import cooccurrence, pair_records
 from state.graph.counting.stored_pairs import SortedRuns, StoredPairs
 from state.graph.graph import Graph
-from state.graph.tables.advice_table import AdviceTable
 from state.graph.tables.columns import Column, LazyColumn
 from state.graph.tables.concept_table import ConceptTable
 from state.graph.tables.embedding_table import EmbeddingTable
-from state.graph.tables.habit_table import HabitTable
 from state.graph.tables.passage_table import PassageTable
 from state.graph.tables.relation_table import NumberOf, RelationTable
 from state.graph.tables.session_table import SessionTable
@@ -57,8 +54,7 @@ def read_graph(
     Raises ValueError for what another layout wrote.
     """
     graph = Graph(values["name"])
-    for name in (*PLAIN, *NO_CONTENT):
-        setattr(graph, name, values[name])
+    graph.read_values(values)
     graph.settings = MemorySettings(**values["settings"])
     graph.concepts, numbers = _stored_concepts(read, values["born"], _sorted(dead_rows))
     graph.passages = _stored_turns(read, numbers, _sorted(dead_events))
@@ -75,14 +71,6 @@ def read_graph(
         _take_faded(graph, faded, numbers)
     graph.embeddings = _stored_vectors(read, graph.passages)
     graph.themes = _stored_themes(values["topics"], numbers)
-    graph.habits = HabitTable.of(values["habits"])
-    graph.advice = AdviceTable.of(values.get("advice", {}))
-    graph.ended_at, graph.unrecorded = values["ended_at"], values["unrecorded"]
-    graph.mode, graph.rerank = values.get("asked", ("default", ""))
-    graph.timezone = values.get("timezone", "UTC")
-    graph.pace, graph.active_before = values.get("pace", (0, 0))
-    graph.weights = values.get("weights", {})
-    graph.access, graph.uncounted = values["access"], values["uncounted"]
     _fill_from_turns(graph, values, read, numbers)
     graph.begin_from_store(events)
     return graph

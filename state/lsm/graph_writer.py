@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from state.arrays import Integers, Mask
 from state.events.vectors import packed
-from state.graph.codec import NO_CONTENT, PLAIN
 from state.graph.counting import pair_records
 from state.graph.counting.pair_records import MOST_ROWS
 from state.graph.graph import Graph
@@ -68,18 +67,8 @@ def _values(graph: Graph) -> dict[str, Any]:
         theme[2] = [rows[number] for number in theme[2]]
     return {
         "name": graph.graph_id,
-        **{name: getattr(graph, name) for name in (*PLAIN, *NO_CONTENT)},
-        "habits": graph.habits.values(),
-        **({"advice": graph.advice.values()} if graph.advice else {}),
+        **graph.values_to_store(),
         "sessions": _sessions(graph),
-        "ended_at": graph.ended_at,
-        "unrecorded": graph.unrecorded,
-        "uncounted": graph.uncounted,
-        "access": graph.access,
-        "weights": graph.weights,
-        "asked": [graph.mode, graph.rerank],
-        "timezone": graph.timezone,
-        "pace": [graph.pace, graph.active_before],
         "settings": graph.settings.model_dump(),
         "topics": themes,
         "born": graph.concepts.born,
