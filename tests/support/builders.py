@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -12,6 +12,7 @@ from state.events.events import (
     AccessRevoked,
     ConceptsRecalled,
     ConsolidationWindowClosed,
+    DataEvent,
     DecayWindowClosed,
     FeedbackGiven,
     Forgotten,
@@ -38,6 +39,7 @@ from state.events.vectors import packed
 from state.graph.graph import Graph
 from tests.support.clocks import NOON
 
+Made = TypeVar("Made", bound=DataEvent)
 UNLINKED: dict[str, Any] = {"epoch": 0, "claim": "", "seq": 1, "chain": bytes(8).hex()}  # where no log is involved
 
 
@@ -86,20 +88,42 @@ def turn_embedded(**changes: Any) -> TurnEmbedded:
     )
 
 
-def turn_duplicated(**changes: Any) -> TurnDuplicated:
-    """Return a turn that the graph knew."""
-    return TurnDuplicated(**{**UNLINKED, "src": 0, "graph": "ada", "id": "t0", **changes})
+def _builder(kind: type[Made], **defaults: Any) -> Callable[..., Made]:
+    """Return a function that makes events of a kind, of `defaults` but for what it is given.
+
+    A list of names may be given as a string: "coffee tea" is short for two.
+    """
+
+    def build(**changes: Any) -> Made:
+        fields = {**UNLINKED, **defaults, **changes}
+        return kind(**{name: _names(each) if name in LISTS else each for name, each in fields.items()})
+
+    return build
 
 
-def turn_rejected(**changes: Any) -> TurnRejected:
-    """Return a refused input."""
-    return TurnRejected(**{**UNLINKED, "src": 0, "reason": "text: is missing: add it", **changes})
+LISTS = ("concepts", "turns", "consolidated", "topics", "merged", "rights")
+ASKED: dict[str, Any] = {"src": 0, "graph": "ada"}  # by a user
+DECIDED: dict[str, Any] = {"graph": "ada", "at": NOON}  # by the worker
+NOTHING = {"concepts": "", "turns": ""}
+MAIN = {**DECIDED, "session": "main"}
 
-
-def concepts_recalled(**changes: Any) -> ConceptsRecalled:
-    """Return a reinforcing query's effect; `concepts` may be a string of names."""
-    listed = _names(changes.pop("concepts", "coffee"))
-    return ConceptsRecalled(**{**UNLINKED, "graph": "ada", "at": NOON, "concepts": listed, **changes})
+turn_duplicated = _builder(TurnDuplicated, **ASKED, id="t0")
+turn_rejected = _builder(TurnRejected, src=0, reason="text: is missing: add it")
+turn_not_recorded = _builder(TurnNotRecorded, **ASKED)
+concepts_recalled = _builder(ConceptsRecalled, **DECIDED, concepts="coffee")
+forgotten = _builder(Forgotten, **ASKED, **NOTHING)
+pinned = _builder(Pinned, **ASKED, **NOTHING)
+unpinned = _builder(Unpinned, **ASKED, **NOTHING)
+feedback_given = _builder(FeedbackGiven, **ASKED, **NOTHING, value=1.0)
+ticked = _builder(Ticked, **DECIDED)
+decay_closed = _builder(DecayWindowClosed, **DECIDED, **NOTHING)
+memory_archived = _builder(MemoryArchived, **DECIDED, **NOTHING)
+memory_restored = _builder(MemoryRestored, **DECIDED, **NOTHING)
+consolidation_closed = _builder(ConsolidationWindowClosed, **DECIDED, consolidated="", topics="", merged="")
+session_ended = _builder(SessionEnded, **MAIN, src=None, reason="said", through="t0")
+session_summarised = _builder(SessionSummarised, **MAIN, turns="t0", text="Ada: Tea.", by="test 1")
+access_granted = _builder(AccessGranted, **ASKED, subject="bob", rights="read")
+access_revoked = _builder(AccessRevoked, **ASKED, subject="bob", rights="read")
 
 
 def graph_configured(**changes: Any) -> GraphConfigured:
@@ -110,83 +134,9 @@ def graph_configured(**changes: Any) -> GraphConfigured:
     return GraphConfigured(**{**UNLINKED, "graph": "ada", "preset": preset, "settings": settings, **event})
 
 
-def forgotten(**changes: Any) -> Forgotten:
-    """Return a user's request; `concepts` and `turns` may be strings of names."""
-    return Forgotten(**{**UNLINKED, "src": 0, "graph": "ada", **_gone(changes)})
-
-
 def retracted(**changes: Any) -> Retracted:
     """Return an undo of the graph's first event, or of `first`..`last`."""
     return Retracted(**{**UNLINKED, "src": 0, "graph": "ada", "first": 0, "last": changes.get("first", 0), **changes})
-
-
-def ticked(**changes: Any) -> Ticked:
-    """Return a tick."""
-    return Ticked(**{**UNLINKED, "graph": "ada", "at": NOON, **changes})
-
-
-def decay_closed(**changes: Any) -> DecayWindowClosed:
-    """Return a decay window's end; `concepts` and `turns` may be strings of names."""
-    return DecayWindowClosed(**{**UNLINKED, "graph": "ada", "at": NOON, **_gone(changes)})
-
-
-def memory_archived(**changes: Any) -> MemoryArchived:
-    """Return what a decay window archived; `concepts` and `turns` may be strings of names."""
-    return MemoryArchived(**{**UNLINKED, "graph": "ada", "at": NOON, **_gone(changes)})
-
-
-def memory_restored(**changes: Any) -> MemoryRestored:
-    """Return what a recall brought back; `concepts` and `turns` may be strings of names."""
-    return MemoryRestored(**{**UNLINKED, "graph": "ada", "at": NOON, **_gone(changes)})
-
-
-def pinned(**changes: Any) -> Pinned:
-    """Return a user's wish to keep something in mind; `concepts` and `turns` may be strings of names."""
-    return Pinned(**{**UNLINKED, "src": 0, "graph": "ada", **_gone(changes)})
-
-
-def unpinned(**changes: Any) -> Unpinned:
-    """Return a user's wish to let it fade again; `concepts` and `turns` may be strings of names."""
-    return Unpinned(**{**UNLINKED, "src": 0, "graph": "ada", **_gone(changes)})
-
-
-def feedback_given(**changes: Any) -> FeedbackGiven:
-    """Return what a user thought of turns; `concepts` and `turns` may be strings of names."""
-    return FeedbackGiven(**{**UNLINKED, "src": 0, "graph": "ada", "value": 1.0, **_gone(changes)})
-
-
-def session_ended(**changes: Any) -> SessionEnded:
-    """Return the end of session "main" with turn "t0"."""
-    there = {"graph": "ada", "at": NOON, "session": "main", "reason": "said", "through": "t0"}
-    return SessionEnded(**{**UNLINKED, "src": None, **there, **changes})
-
-
-def session_summarised(**changes: Any) -> SessionSummarised:
-    """Return what session "main" was about; `turns` may be a string of names."""
-    turns = _names(changes.pop("turns", "t0"))
-    there = {"graph": "ada", "at": NOON, "session": "main", "text": "Ada: Tea.", "by": "test 1"}
-    return SessionSummarised(**{**UNLINKED, **there, "turns": turns, **changes})
-
-
-def turn_not_recorded(**changes: Any) -> TurnNotRecorded:
-    """Return a turn that came while recording was paused."""
-    return TurnNotRecorded(**{**UNLINKED, "src": 0, "graph": "ada", **changes})
-
-
-def access_granted(**changes: Any) -> AccessGranted:
-    """Return rights that "bob" was granted."""
-    return AccessGranted(**{**UNLINKED, "src": 0, "graph": "ada", "subject": "bob", "rights": ["read"], **changes})
-
-
-def access_revoked(**changes: Any) -> AccessRevoked:
-    """Return rights that "bob" lost."""
-    return AccessRevoked(**{**UNLINKED, "src": 0, "graph": "ada", "subject": "bob", "rights": ["read"], **changes})
-
-
-def consolidation_closed(**changes: Any) -> ConsolidationWindowClosed:
-    """Return a consolidation window's end; `consolidated` may be a string of names."""
-    fields = {"consolidated": _names(changes.pop("consolidated", "")), "topics": [], "merged": [], **changes}
-    return ConsolidationWindowClosed(**{**UNLINKED, "graph": "ada", "at": NOON, **fields})
 
 
 def topic_change(id: str, concepts: str = "", change: str = "born", label: str | None = None) -> TopicChange:
@@ -195,12 +145,8 @@ def topic_change(id: str, concepts: str = "", change: str = "born", label: str |
     return msgspec.convert(facts, TopicChange)
 
 
-def _names(names: Iterable[str] | str) -> list[str]:
+def _names(names: Iterable[Any] | str) -> list[Any]:
     return names.split() if isinstance(names, str) else list(names)
-
-
-def _gone(changes: dict[str, Any]) -> dict[str, Any]:
-    return {**changes, **{name: _names(changes.get(name, "")) for name in ("concepts", "turns")}}
 
 
 def folded(*events: GraphEvent) -> Graph:

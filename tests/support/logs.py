@@ -61,6 +61,17 @@ from tests.support.fakes import ListReader
 OffsetValue = tuple[int, bytes]
 
 
+def _appending(build: Callable[..., DataEvent], *, requested: bool = False) -> Callable[..., DataEvent]:
+    """Return a method that appends and returns what `build` makes; `requested`: of the next input."""
+
+    def append(log: LogWriter, **changes: Any) -> DataEvent:
+        source = {"src": log.source + 1} if requested else {}
+        event: DataEvent = log._data(build, changes | source)  # noqa: SLF001 - a method of it
+        return event
+
+    return append
+
+
 class LogWriter:
     """A partition's log in the making, written by honest owners.  Offsets are `stride` apart: logs may have gaps."""
 
@@ -104,81 +115,28 @@ class LogWriter:
         """Append and return a TurnEmbedded: without `id`, of the last turn, if it came without one."""
         return self._data(turn_embedded, {"id": f"t{self.source}", **changes})
 
-    def recall(self, **changes: Any) -> DataEvent:
-        """Append and return a ConceptsRecalled."""
-        return self._data(concepts_recalled, changes)
-
-    def duplicate(self, **changes: Any) -> DataEvent:
-        """Append and return a TurnDuplicated."""
-        return self._data(turn_duplicated, {**changes, "src": self.source + 1})
-
-    def reject(self, **changes: Any) -> DataEvent:
-        """Append and return a TurnRejected."""
-        return self._data(turn_rejected, {**changes, "src": self.source + 1})
+    recall = _appending(concepts_recalled)
+    duplicate = _appending(turn_duplicated, requested=True)
+    reject = _appending(turn_rejected, requested=True)
+    pass_over = _appending(turn_not_recorded, requested=True)
+    forget = _appending(forgotten, requested=True)
+    undo = _appending(retracted, requested=True)
+    pin = _appending(pinned, requested=True)
+    unpin = _appending(unpinned, requested=True)
+    judge = _appending(feedback_given, requested=True)
+    end = _appending(session_ended, requested=True)
+    grant = _appending(access_granted, requested=True)
+    revoke = _appending(access_revoked, requested=True)
+    sum_up = _appending(session_summarised)
+    tick = _appending(ticked)
+    decay = _appending(decay_closed)
+    archive = _appending(memory_archived)
+    restore = _appending(memory_restored)
+    consolidation = _appending(consolidation_closed)
 
     def configure(self, *, wished: bool = False, **changes: Any) -> DataEvent:
         """Append and return a GraphConfigured: the owner's, or a user's request."""
         return self._data(graph_configured, {**changes, "src": self.source + 1} if wished else changes)
-
-    def forget(self, **changes: Any) -> DataEvent:
-        """Append and return a Forgotten."""
-        return self._data(forgotten, {**changes, "src": self.source + 1})
-
-    def undo(self, **changes: Any) -> DataEvent:
-        """Append and return a Retracted."""
-        return self._data(retracted, {**changes, "src": self.source + 1})
-
-    def pin(self, **changes: Any) -> DataEvent:
-        """Append and return a Pinned."""
-        return self._data(pinned, {**changes, "src": self.source + 1})
-
-    def unpin(self, **changes: Any) -> DataEvent:
-        """Append and return an Unpinned."""
-        return self._data(unpinned, {**changes, "src": self.source + 1})
-
-    def judge(self, **changes: Any) -> DataEvent:
-        """Append and return a FeedbackGiven."""
-        return self._data(feedback_given, {**changes, "src": self.source + 1})
-
-    def end(self, **changes: Any) -> DataEvent:
-        """Append and return a SessionEnded."""
-        return self._data(session_ended, {**changes, "src": self.source + 1})
-
-    def sum_up(self, **changes: Any) -> DataEvent:
-        """Append and return a SessionSummarised."""
-        return self._data(session_summarised, changes)
-
-    def pass_over(self, **changes: Any) -> DataEvent:
-        """Append and return a TurnNotRecorded."""
-        return self._data(turn_not_recorded, {**changes, "src": self.source + 1})
-
-    def grant(self, **changes: Any) -> DataEvent:
-        """Append and return an AccessGranted."""
-        return self._data(access_granted, {**changes, "src": self.source + 1})
-
-    def revoke(self, **changes: Any) -> DataEvent:
-        """Append and return an AccessRevoked."""
-        return self._data(access_revoked, {**changes, "src": self.source + 1})
-
-    def tick(self, **changes: Any) -> DataEvent:
-        """Append and return a Ticked."""
-        return self._data(ticked, changes)
-
-    def decay(self, **changes: Any) -> DataEvent:
-        """Append and return a DecayWindowClosed."""
-        return self._data(decay_closed, changes)
-
-    def archive(self, **changes: Any) -> DataEvent:
-        """Append and return a MemoryArchived."""
-        return self._data(memory_archived, changes)
-
-    def restore(self, **changes: Any) -> DataEvent:
-        """Append and return a MemoryRestored."""
-        return self._data(memory_restored, changes)
-
-    def consolidation(self, **changes: Any) -> DataEvent:
-        """Append and return a ConsolidationWindowClosed."""
-        return self._data(consolidation_closed, changes)
 
     def keep(self, event: DataEvent) -> DataEvent:
         """Append `event` as its owner would have, and return it."""
