@@ -155,14 +155,14 @@ class Partition:
         self._refolded: set[str] = set()  # graphs that what is stored does not lead to
         self._access: dict[str, Mapping[str, Collection[str]]] = {}  # of graphs without an event since it was read
         self._aside: dict[str, Aside] = {  # graphs that cannot be read
-            keys.graph_of_aside_key(key): msgspec.json.decode(value, type=Aside)
+            keys.graph_of(key): msgspec.json.decode(value, type=Aside)
             for key, value in store.scan(keys.ASIDE, keys.ASIDE)
         }
         self._placements = Placements(store.scan(keys.PLACED, keys.PLACED))
         self.is_doubtful = False  # a rejected record shows that the log may have lost what was folded here: check it
         # against the log (replay/rebuild/rebuild.py `leads_to`)
         self._quotas = Quotas(store.scan(keys.QUOTAS, keys.QUOTAS), self.position.source_topic)
-        self._emptied = {keys.graph_of_emptied_key(key) for key, _ in store.scan(keys.EMPTIED, keys.EMPTIED)}
+        self._emptied = {keys.graph_of(key) for key, _ in store.scan(keys.EMPTIED, keys.EMPTIED)}
         self.is_damaged = False  # whether anything was found damaged: the store is not to be kept
 
     @property
@@ -516,8 +516,8 @@ class Partition:
 
     def graphs_to_erase(self) -> list[str]:
         """List the graphs with keys that are yet to be destroyed."""
-        stored = {keys.graph_of_erasure_key(key) for key, _ in self._store.scan(keys.ERASURES, keys.ERASURES)}
-        waiting = {keys.graph_of_erasure_key(key) for key in self._pages.batch if key.startswith(keys.ERASURES)}
+        stored = {keys.graph_of(key) for key, _ in self._store.scan(keys.ERASURES, keys.ERASURES)}
+        waiting = {keys.graph_of(key) for key in self._pages.batch if key.startswith(keys.ERASURES)}
         return sorted(name for name in stored | waiting if self.due_erasures(name))
 
     def keys_destroyed(self, graph_id: str) -> None:
@@ -749,7 +749,7 @@ class Partition:
 
     def graph_ids(self) -> list[str]:
         """List the ids of all graphs, ascending.  Raises StoreCorruptError when some are missing."""
-        stored = {keys.graph_of_count_key(key) for key, _ in self._store.scan(COUNTS, COUNTS)}
+        stored = {keys.graph_of(key) for key, _ in self._store.scan(COUNTS, COUNTS)}
         missed = {graph_id for graph_id, aside in self._aside.items() if aside.missed}
         graph_ids = sorted(stored | self._unflushed.keys() | missed)
         if len(graph_ids) != self.position.graphs:

@@ -21,7 +21,7 @@ from replay.log import LogReader
 from state.log_position import LogPosition
 from state.partition import Partition
 from state.sealing.keyring import NO_KEYS, Keyring
-from state.store.keys import COUNTS, LAYOUT, POSITION, graph_of_count_key, manifest_key
+from state.store.keys import COUNTS, LAYOUT, POSITION, graph_of, manifest_key
 from state.store.rocksdb import RocksStore
 
 FORMAT: Final = 2
@@ -176,7 +176,7 @@ def check_contents(manifest: Manifest, directory: Path, graph_keys: Keyring = NO
 def _check_readable(directory: Path, graph_keys: Keyring) -> None:
     """Load the first graph that has tables: those that another version wrote must be folded again."""
     with closing(RocksStore(directory, read_only=True)) as store:
-        names = (graph_of_count_key(key) for key, _ in store.scan(COUNTS, COUNTS))
+        names = (graph_of(key) for key, _ in store.scan(COUNTS, COUNTS))
         packed = next((name for name in names if store.get(manifest_key(name)) is not None), None)
         if packed is not None:
             Partition(store, graph_keys=graph_keys).graph(packed)

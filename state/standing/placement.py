@@ -63,9 +63,7 @@ class Placements:
 
     def __init__(self, stored: Iterable[tuple[bytes, bytes]] = ()) -> None:
         """Take up what is stored: keys and values."""
-        self._by_graph = {
-            keys.graph_of_placed_key(key): msgspec.json.decode(value, type=Placement) for key, value in stored
-        }
+        self._by_graph = {keys.graph_of(key): msgspec.json.decode(value, type=Placement) for key, value in stored}
 
     def of(self, graph_id: str) -> Placement | None:
         """Return where a graph is; None for one that never came or went."""

@@ -62,9 +62,7 @@ class Quotas:
     def __init__(self, stored: Iterable[tuple[bytes, bytes]] = (), source_topic: str = "") -> None:
         """Read stored keys and values; `source_topic` is the id of the topic `turns` that they count."""
         self._source_topic = source_topic
-        self._by_graph = {
-            keys.graph_of_quota_key(key): msgspec.json.decode(value, type=GraphQuota) for key, value in stored
-        }
+        self._by_graph = {keys.graph_of(key): msgspec.json.decode(value, type=GraphQuota) for key, value in stored}
 
     def of(self, graph_id: str) -> GraphQuota | None:
         """Return the quotas of a graph; None for one without."""

@@ -62,7 +62,7 @@ def _graph(graph_id: str) -> bytes:
     return (struct.pack("B", len(encoded)) if short else struct.pack(">BH", _LONG, len(encoded))) + encoded
 
 
-def _graph_of(key: bytes) -> str:
+def graph_of(key: bytes) -> str:
     """Read the graph id out of a key of one letter and a graph."""
     length = 1 if key[1] < _LONG else 3
     return key[1 + length :].decode()
@@ -71,11 +71,6 @@ def _graph_of(key: bytes) -> str:
 def count_key(graph_id: str) -> bytes:
     """Build the key of the graph's number of events."""
     return COUNTS + _graph(graph_id)
-
-
-def graph_of_count_key(key: bytes) -> str:
-    """Read the graph id out of a count key."""
-    return _graph_of(key)
 
 
 def counts(events: int, turns: int) -> bytes:
@@ -108,19 +103,9 @@ def aside_key(graph_id: str) -> bytes:
     return ASIDE + _graph(graph_id)
 
 
-def graph_of_aside_key(key: bytes) -> str:
-    """Read the graph id out of an aside key."""
-    return _graph_of(key)
-
-
 def placed_key(graph_id: str) -> bytes:
     """Build the key of where the graph is while it comes or goes."""
     return PLACED + _graph(graph_id)
-
-
-def graph_of_placed_key(key: bytes) -> str:
-    """Read the graph id out of a placed key."""
-    return _graph_of(key)
 
 
 def quota_key(graph_id: str) -> bytes:
@@ -128,29 +113,14 @@ def quota_key(graph_id: str) -> bytes:
     return QUOTAS + _graph(graph_id)
 
 
-def graph_of_quota_key(key: bytes) -> str:
-    """Read the graph id out of a quota key."""
-    return _graph_of(key)
-
-
 def emptied_key(graph_id: str) -> bytes:
     """Build the key that says that nothing is left of the graph."""
     return EMPTIED + _graph(graph_id)
 
 
-def graph_of_emptied_key(key: bytes) -> str:
-    """Read the graph id out of an emptied key."""
-    return _graph_of(key)
-
-
 def erasure_key(graph_id: str) -> bytes:
     """Build the key of what is yet to be destroyed of a graph's keys."""
     return ERASURES + _graph(graph_id)
-
-
-def graph_of_erasure_key(key: bytes) -> str:
-    """Read the graph id out of an erasure key."""
-    return _graph_of(key)
 
 
 def event_prefix(graph_id: str) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from state.store.keys import COUNTS, count_key, event_key, event_prefix, graph_of_count_key, manifest_key
+from state.store.keys import COUNTS, count_key, event_key, event_prefix, graph_of, manifest_key
 
 names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=128)
 
@@ -17,7 +17,7 @@ names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=128)
 @example("🐈" * 63 + "abc")
 def test_a_name_is_read_back_from_its_key(name: str) -> None:
     assert count_key(name).startswith(COUNTS)
-    assert graph_of_count_key(count_key(name)) == name
+    assert graph_of(count_key(name)) == name
 
 
 @given(names, names)
