@@ -19,7 +19,6 @@ from emgas.errors import InvalidMessageError
 from emgas.hooks.projects import graph_of
 from emgas.hooks.prose import prose, turn_id
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, Transcript
-from emgas.importers.files.archives import Files, read_each
 from emgas.importers.files.lines import BadLine, Item, Options, read_lines
 from emgas.messages.turns import Turn
 from emgas.pieces import fitted, in_pieces
@@ -96,9 +95,6 @@ def session_format(
             yield from [line] if isinstance(line, BadLine) else transcript.feed(*line)
         yield from transcript.end()
 
-    def read_files(files_: Files, graph: str | None, options: Options) -> Iterator[Item]:
-        return read_each(files_, files, read, graph=graph, options=options)
-
     def matches(head: Head) -> Fit:
         return Fit.SURE if head.is_object and all(mark.search(head.start) for mark in marks) else Fit.NO
 
@@ -116,7 +112,6 @@ def session_format(
         files=files,
         by_content=by_content,
         below=(below,),
-        read_files=read_files,
         open_session=open_session,
     )
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import IO, Protocol
 
-from emgas.importers.files.archives import Files
+from emgas.importers.files.archives import Files, read_each
 from emgas.importers.files.lines import Item, Options
 
 
@@ -83,7 +83,7 @@ class Format:
     files       which files of a ZIP or a folder belong to an export of it, None where it has no such exports
     by_content  other programs name files so, too: one file has to have the content of this format, whatever its name
     below       globs of the files below a folder's top; other subfolders are not searched
-    read_files  the same for such an export; set together with `files`
+    read_files  the turns and bad lines of such an export; None: those of each of its `files`, by `read`
     open_session  of a file that grows while it is read: what reads its lines one by one
     """
 
@@ -97,6 +97,13 @@ class Format:
     below: tuple[str, ...] = ()
     read_files: Callable[[Files, str | None, Options], Iterator[Item]] | None = None
     open_session: Callable[[str | None, Options], Transcript] | None = None
+
+    def read_all(self, files: Files, graph: str | None, options: Options) -> Iterator[Item]:
+        """Yield the turns and bad lines of an export of this format; none where it has no exports of many files."""
+        options = replace(options, below=self.below)
+        if self.read_files:
+            return self.read_files(files, graph, options)
+        return read_each(files, self.files, self.read, graph=graph, options=options) if self.files else iter(())
 
     def has_files_among(self, names: list[str]) -> bool:
         """Check whether a ZIP or a folder with files of these names may be an export of this format."""

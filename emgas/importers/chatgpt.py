@@ -21,7 +21,6 @@ from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
-from emgas.importers.files.archives import Files, read_each
 from emgas.importers.files.documents import at_of, load, raw_of
 from emgas.importers.files.lines import BadLine, Item, Options, check_graph, graph_named, turns_of
 from emgas.messages.turns import Turn
@@ -51,11 +50,6 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
     else:
         for number, conversation in enumerate(conversations, start=1):
             yield from _conversation(number, conversation, graph)
-
-
-def read_files(files: Files, graph: str | None, options: Options) -> Iterator[Item]:
-    """Yield the turns of every conversations.json of an export."""
-    return read_each(files, FILE, read, graph=graph, options=options)
 
 
 def _conversation(number: int, conversation: Any, graph: str | None) -> Iterator[Item]:
@@ -170,5 +164,4 @@ FORMAT = Format(
     matches=_matches,
     read=read,
     files=FILE,
-    read_files=read_files,
 )

@@ -22,7 +22,6 @@ from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head, json_key
-from emgas.importers.files.archives import Files, read_each
 from emgas.importers.files.documents import load, raw_of
 from emgas.importers.files.lines import BadLine, Item, Options, graph_named, on_its_day, stable_id, turns_of
 from emgas.messages.turns import Turn
@@ -61,11 +60,6 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
             yield from _turns(message, common, seen)
         except InvalidMessageError as error:
             yield BadLine(number, raw_of(message), str(error), "message")
-
-
-def read_files(files: Files, graph: str | None, options: Options) -> Iterator[Item]:
-    """Yield the turns of every chat of an export."""
-    return read_each(files, FILE, read, graph=graph, options=options)
 
 
 def _turns(message: Any, common: dict[str, Any], seen: Counter[str]) -> list[Turn]:
@@ -117,5 +111,4 @@ FORMAT = Format(
     read=read,
     files=FILE,
     below=BELOW,
-    read_files=read_files,
 )

@@ -35,7 +35,7 @@ def _declared() -> Iterator[Format]:
 
 FORMATS = {format.name: format for format in sorted(_declared(), key=lambda format: format.order)}
 NAMES = ", ".join(sorted(FORMATS))
-OF_MANY_FILES = [format for format in FORMATS.values() if format.read_files]
+OF_MANY_FILES = [format for format in FORMATS.values() if format.files]
 ZIP = b"PK\x03\x04"
 GZIP = b"\x1f\x8b"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
@@ -101,11 +101,11 @@ def _named(format: str | None) -> Format | None:
 def _read_files(files: Files, graph: str | None, chosen: Format | None, *, options: Options) -> Iterator[Item]:
     """Yield the items of the files that belong to `chosen`, or to the first format that matches any file."""
     format = chosen or _of_files(files)
-    if format is None or format.read_files is None:
+    if format is None or format.files is None:
         raise InvalidMessageError(f"{options.name}: {_why_not(files)}")
     if not format.has_files_among(files.names(format.below)):
         raise InvalidMessageError(f"{options.name}: holds none of the files that an export of {format.name} has")
-    return format.read_files(files, graph, replace(options, below=format.below))
+    return format.read_all(files, graph, options)
 
 
 def _why_not(files: Files) -> str:

@@ -22,7 +22,6 @@ from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import MESSAGES, Fit, Format, FormatSummary, Head
-from emgas.importers.files.archives import Files, read_each
 from emgas.importers.files.documents import at_of, load, raw_of
 from emgas.importers.files.lines import BadLine, Item, Options, check_graph, graph_named, turns_of
 from emgas.messages.turns import Turn
@@ -59,11 +58,6 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
         return
     for number, chat in enumerate(chats, start=1):
         yield from _chat(number, chat, graph, options=options)
-
-
-def read_files(files: Files, graph: str | None, options: Options) -> Iterator[Item]:
-    """Yield the turns of the result.json of an export."""
-    return read_each(files, FILE, read, graph=graph, options=options)
 
 
 def _chat(number: int, chat: Any, graph: str | None, *, options: Options) -> Iterator[Item]:
@@ -174,5 +168,4 @@ FORMAT = Format(
     matches=_matches,
     read=read,
     files=FILE,
-    read_files=read_files,
 )

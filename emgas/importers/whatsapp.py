@@ -27,7 +27,6 @@ from typing import IO
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.chat_format import Fit, Format, FormatSummary, Head
-from emgas.importers.files.archives import Files, read_each
 from emgas.importers.files.lines import (
     LINE_BYTES,
     BadLine,
@@ -139,11 +138,6 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
         if message.when.date() != day:
             day, seen = message.when.date(), Counter()
         yield from _items(message, graph, zone, seen=seen)
-
-
-def read_files(files: Files, graph: str | None, options: Options) -> Iterator[Item]:
-    """Yield the turns of the _chat.txt of an export."""
-    return read_each(files, FILE, read, graph=graph, options=options)
 
 
 def _graph_of(file: str) -> str:
@@ -285,5 +279,4 @@ FORMAT = Format(
     matches=_matches,
     read=read,
     files=FILE,
-    read_files=read_files,
 )
