@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 class Value(NamedTuple):
     """One declared value.
 
-    default    what a new graph has; of a class, a new object of it
+    default    what a new graph has; of a table, its class
     always     whether digests and snapshots hold the default, too, as they did in the first version
     in_digest  whether equal memories must be equal in it; a snapshot always holds one that need not be
     packed_in  name of the list that it shares with others; "" for its own name
@@ -29,31 +29,27 @@ class Value(NamedTuple):
 
     name: str
     default: Any
+    is_table: bool
     always: bool
     in_digest: bool
     packed_in: str
 
-    @property
-    def _table(self) -> Any:
-        """Return the class of a value that is a table; None for all others."""
-        return self.default if isinstance(self.default, type) else None
-
     def new(self) -> Any:
         """Return the default, as an object of its own."""
-        return self._table() if self._table else copy(self.default)
+        return self.default() if self.is_table else copy(self.default)
 
     def packed(self, current: Any) -> Any:
         """Convert what a graph has to a JSON-able value."""
-        return current.values() if self._table else current
+        return current.values() if self.is_table else current
 
     def read(self, packed: Any) -> Any:
         """Convert what `packed` returned back."""
-        return self._table.of(packed) if self._table else packed
+        return self.default.of(packed) if self.is_table else packed
 
 
 def value(default: Any, *, always: bool = False, in_digest: bool = True, packed_in: str = "") -> Any:
     """Declare a value: see Value.  `Any`, as the attribute is the value itself in every graph that is made."""
-    return Value("", default, always, in_digest, packed_in)
+    return Value("", default, isinstance(default, type), always, in_digest, packed_in)
 
 
 class GraphValues:
