@@ -315,3 +315,22 @@ def test_what_is_said_of_somebody_after_another_has_asked_is_near_the_name() -> 
     memory = QueriedGraph(graph, lambda _, number: turns[number], Position(partition=0, watermark=0, source=0))
     query = build_query(None, None, {"graph": "tess", "text": "What did Gareth break?"})
     assert in_one_go(ANSWERER.answer(query, memory)).reply.passages[0].id == "t2"
+
+
+@pytest.mark.parametrize(
+    ("talk", "asker", "is_known"),
+    [
+        (("Tess: My sister had the baby!", "Una: Lovely!", "Tess: A girl, they called her Ines."), "Tess", True),
+        (("Tess: My sister had the baby!", "Una: Lovely!", "Tess: A girl, they called her Ines."), "Una", False),
+        (("Tess: My sister called me.", "Una: Lovely!", "Tess: She sold the house."), "Tess", False),
+        (("Tess: The baby next door cried.", "Una: Oh no.", "Tess: They called a doctor."), "Tess", False),
+    ],
+)
+def test_a_relative_may_be_told_in_two_steps(talk: tuple[str, ...], asker: str, is_known: bool) -> None:
+    graph, turns = Graph("tess"), list[TurnRecorded]()
+    for n, (speaker, text) in enumerate(turn.split(": ", 1) for turn in talk):
+        turns.append(extracted(text, id=f"t{n}", speaker=speaker, session="s", at=NOON + n, by=EXTRACTOR))
+        graph.fold(turns[-1])
+    memory = QueriedGraph(graph, lambda _, number: turns[number], Position(partition=0, watermark=0, source=0))
+    query = build_query(None, None, {"graph": "tess", "text": "What is my niece called?", "asker": asker})
+    assert in_one_go(ANSWERER.answer(query, memory)).reply.matched == is_known

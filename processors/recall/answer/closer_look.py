@@ -74,7 +74,7 @@ def closer_look(
         added |= {number: OMITTED for number in best[:LOOKED_UP] if _omits(question, number)}
     if question.asker and asks_self(question.text):
         for number in read:
-            if _is_own(question, turn_of(number)) and _says_of_self(turn_of(number).text, question.words):
+            if is_own(question, turn_of(number)) and _says_of_self(turn_of(number).text, question.words):
                 added[number] = added.get(number, 0.0) + SELF
     for number, before in _goes_on(question, read, scores, turn_of):
         least = scores[before] + added.get(before, 0.0) + AHEAD
@@ -100,8 +100,8 @@ def _changed(
     """Yield what the asker said of the things asked for, each with a later turn that says that they have changed."""
     if not question.asker or question.terms.past or not asks_present(question.text):
         return
-    own = [number for number in read if _is_own(question, turn_of(number))]
-    asked = _asked_in(question, own)
+    own = [number for number in read if is_own(question, turn_of(number))]
+    asked = asked_in(question, own)
     head = _head(question)
     for newer in own:
         if not asked[newer] or not tells_change(turn_of(newer).text):
@@ -133,7 +133,7 @@ def _omits(question: AskedQuestion, number: int) -> bool:
     return holds_form(plain, question.words)
 
 
-def _is_own(question: AskedQuestion, turn: TurnRecorded) -> bool:
+def is_own(question: AskedQuestion, turn: TurnRecorded) -> bool:
     """Return whether the asker said a turn."""
     return speaker_mark(turn.speaker or "") == speaker_mark(question.asker)
 
@@ -158,7 +158,7 @@ def _goes_on(
     if not going or not len(question.terms.words):
         return
     near = {number: [each for each in range(number - 1, number - 1 - _BACK, -1) if each in scores] for number in going}
-    asked = _asked_in(question, sorted({*near, *(each for them in near.values() for each in them)}))
+    asked = asked_in(question, sorted({*near, *(each for them in near.values() for each in them)}))
     for number, them in near.items():
         turn = turn_of(number)
         before = next((each for each in them if asked[each] - asked[number] and _is_beside(turn_of(each), turn)), None)
@@ -171,7 +171,7 @@ def _is_beside(before: TurnRecorded, turn: TurnRecorded) -> bool:
     return (before.session, before.speaker) == (turn.session, turn.speaker)
 
 
-def _asked_in(question: AskedQuestion, numbers: Sequence[int]) -> dict[int, frozenset[int]]:
+def asked_in(question: AskedQuestion, numbers: Sequence[int]) -> dict[int, frozenset[int]]:
     """Map some turns to the words of the question that each mentions."""
     of, concepts, _ = question.view.concepts_of_turns(np.array(numbers, np.int64))
     words, found = set(question.terms.words.tolist()), dict[int, set[int]]()

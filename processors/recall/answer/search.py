@@ -16,6 +16,7 @@ import numpy as np
 from emgas.messages.relations import KnownRelation
 from processors.lifecycle.turns.people import cards_of
 from processors.recall.answer.closer_look import LOOKED_UP, AskedQuestion, closer_look, tells_omission, told_changes
+from processors.recall.answer.exchanges import exchanges
 from processors.recall.answer.habits import find_habits
 from processors.recall.answer.people import raised_by_changes, relations_for
 from processors.recall.answer.perceptual import rank_perceived
@@ -77,6 +78,7 @@ def search(question: PreparedQuery, turns: TurnReader) -> Matches:
     elif habits or relations or slot_question or query.fallback != "nearest":
         recalled = replace(recalled, passages=(), recalled=())
     recalled = _changes_first(question, _evidence_first(question, recalled, slot_question), turns)
+    recalled = _exchanges_first(question, recalled, turns)
     is_match = bool(recalled.passages and (is_known or slot_question)) or bool(habits or relations)
     if not is_match and query.fallback == "recent":
         latest = recent(question.view, question.options.only, query.top_passages or LATEST)
@@ -177,8 +179,20 @@ def _changes_first(question: PreparedQuery, recalled: RecallResult, turns: TurnR
     """Put what tells a change before what it changes, also where no card has understood it."""
     if not question.is_of_turns or not question.has_odds or not recalled.passages or not question.options.asker:
         return recalled
-    scores = {each.number: each.score for each in recalled.passages}
-    added = told_changes(_asked(question, recalled), scores, [each.number for each in recalled.passages], turns)
+    asked, scores = _asked(question, recalled), {each.number: each.score for each in recalled.passages}
+    return _raised_closer(question, recalled, told_changes(asked, scores, list(scores), turns))
+
+
+def _exchanges_first(question: PreparedQuery, recalled: RecallResult, turns: TurnReader) -> RecallResult:
+    """Put what answers by the part it plays in the talk before the turn that it belongs to."""
+    if not question.is_of_turns or not question.has_odds or not recalled.passages:
+        return recalled
+    asked, scores = _asked(question, recalled), {each.number: each.score for each in recalled.passages[:LOOKED_UP]}
+    return _raised_closer(question, recalled, exchanges(asked, scores, list(scores), turns))
+
+
+def _raised_closer(question: PreparedQuery, recalled: RecallResult, added: Mapping[int, float]) -> RecallResult:
+    """Raise turns by what a closer look added besides what it added before."""
     if not added:
         return recalled
     closer = {number: recalled.closer.get(number, 0.0) + worth for number, worth in added.items()}

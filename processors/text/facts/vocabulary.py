@@ -4,6 +4,7 @@ fact_words.tsv   lists of words            {=kin} in a pattern
 fact_parts.tsv   parts of patterns         {V} in a pattern
 slots.tsv        slots of a card           how many values one holds, and its relation
 roles.tsv        what people are to one another: sister, 表哥, boss
+kin_paths.tsv    relatives in two steps            niece: a sister's daughter
 """
 
 from __future__ import annotations
@@ -81,6 +82,9 @@ GROUPS: Final = {
     **dict.fromkeys(("parent", "父母", "爸妈", "爹妈"), "parent"),
     **dict.fromkeys(("child", "kid", "孩子", "子女"), "child"),
     **dict.fromkeys(("spouse", "partner", "爱人", "另一半"), "spouse"),
+}
+KIN_PATHS: Final = {
+    word: (tuple(first.split()), tuple(then.split())) for word, first, then in tables.rows(__package__, "kin_paths")
 }
 WORDS: Final = _words()
 ROLES: Final = _roles()

@@ -62,6 +62,21 @@ _ASKS_SELF: Final = _pattern("asks-self")
 _ASKS_FATE: Final = _pattern("asks-fate")
 _ASKS_PRESENT: Final = _pattern("asks-present")
 _TELLS_CHANGE: Final = _pattern("tells-change")
+_ASKS_CAUSE: Final = _pattern("asks-cause")
+_TELLS_CAUSE: Final = _pattern("tells-cause")
+_ASKS_WHY: Final = _pattern("asks-why")
+_ASKS_ABSENT: Final = _pattern("asks-absent")
+_INVITES: Final = _pattern("invites")
+_DECLINES: Final = _pattern("declines")
+_ASKS_PROPOSAL: Final = _pattern("asks-proposal")
+_PROPOSES: Final = _pattern("proposes")
+_ASKS_WHEN: Final = _pattern("asks-when")
+_ASKS_WHEN_BACK: Final = _pattern("asks-when-back")
+_ASKS_ALLOWED: Final = _pattern("asks-allowed")
+_TELLS_RESTRICTION: Final = _pattern("tells-restriction")
+_TELLS_OF_ANOTHER: Final = _pattern("tells-of-another")
+_TELLS_ENDING: Final = _pattern("tells-ending")
+_TELLS_INSTEAD: Final = _pattern("tells-instead")
 _OF_ASKER: Final = _pattern("of-asker")
 _FORM: Final = _pattern("form")
 _GREETS: Final = _pattern("greets")
@@ -156,6 +171,76 @@ def tells_change(text: str) -> bool:
 def asks_fate(text: str) -> bool:
     """Return whether a question asks what became of something: what happened to, 怎么了."""
     return _ASKS_FATE.search(text) is not None
+
+
+def asks_cause(text: str) -> bool:
+    """Return whether a question asks for a reason: why, what caused."""
+    return _ASKS_CAUSE.search(text) is not None
+
+
+def tells_cause(text: str) -> bool:
+    """Return whether a turn gives a reason: because, it's the boiler."""
+    return _TELLS_CAUSE.search(text) is not None
+
+
+def asks_why(text: str) -> bool:
+    """Return whether a turn of a talk asks another speaker for a reason: why?, what happened?"""
+    return _ASKS_WHY.search(text) is not None
+
+
+def asks_absent(text: str) -> bool:
+    """Return whether a question asks who takes no part: who is not coming, who couldn't make it."""
+    return _ASKS_ABSENT.search(text) is not None
+
+
+def invites(text: str) -> bool:
+    """Return whether a turn asks who takes part: who is coming, anyone for lunch?"""
+    return "?" in text and _INVITES.search(text) is not None
+
+
+def declines(text: str) -> bool:
+    """Return whether a turn says at its beginning that its speaker takes no part: can't, sorry, count me out."""
+    return _DECLINES.search(text) is not None
+
+
+def asks_proposal(text: str) -> bool:
+    """Return whether a question asks for a proposal: who suggested, whose idea."""
+    return _ASKS_PROPOSAL.search(text) is not None
+
+
+def proposes(text: str) -> bool:
+    """Return whether a turn proposes something: we should, let's, how about."""
+    return _PROPOSES.search(text) is not None
+
+
+def asks_when(text: str) -> bool:
+    """Return whether a question in English asks for a time: when, on which day."""
+    return _ASKS_WHEN.search(text) is not None
+
+
+def asks_when_back(text: str) -> bool:
+    """Return whether a turn of a talk asks nothing but when: when?, when is it?"""
+    return _ASKS_WHEN_BACK.search(text) is not None
+
+
+def asks_allowed(text: str) -> bool:
+    """Return whether a question asks what its asker may eat, drink or take: can I eat, should we order."""
+    return _ASKS_ALLOWED.search(text) is not None
+
+
+def tells_restriction(text: str) -> bool:
+    """Return whether a turn tells what its speaker may not eat, drink or take: allergic, vegan, the doctor said."""
+    return _TELLS_RESTRICTION.search(text) is not None and _TELLS_OF_ANOTHER.search(text) is None
+
+
+def tells_ending(text: str) -> bool:
+    """Return whether a turn tells that a thing is had no more, or will not be: it died, we're swapping cars."""
+    return _TELLS_ENDING.search(text) is not None or tells_change(text)
+
+
+def tells_instead(text: str) -> bool:
+    """Return whether a turn tells what was got: gone for an estate, ended up with the blue one."""
+    return _TELLS_INSTEAD.search(text) is not None
 
 
 def of_asker(text: str) -> bool:

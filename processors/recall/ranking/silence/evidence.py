@@ -27,7 +27,7 @@ from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.query_terms import is_chinese_name, named_speakers
 from processors.text import tables
-from processors.text.facts.vocabulary import GROUPS, members
+from processors.text.facts.vocabulary import GROUPS, KIN_PATHS, members
 from processors.text.language import clean
 from processors.text.pronouns.mentions import KIN
 from processors.text.questions.answer_kinds import EVERYDAY, form_of, of_asker
@@ -37,6 +37,7 @@ from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
 EVIDENCE: Final = ("pair", "covered", "unknown", "strange", "named", "missing")
+STEPS_APART: Final = 2  # turns between the two steps to a relative, at most
 FIRST_WORDS: Final = 256  # of a graph, by which its script is judged
 SHARED: Final = 2  # signs that a compound has in common with the word that it stands in for, at least
 _NAMED_ZH: Final = tables.lazy(f"[老小阿][{HAN}]|[{HAN}]{{1,2}}(?:总|老师|医生|师傅|经理|姐|哥|叔|姨|婶|阿姨|叔叔)")
@@ -65,7 +66,7 @@ def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) 
     covered = np.bincount(place, rarity[mentions.word] * mentions.share)
     if len(named) == 1:
         covered = covered[inquiry.view.of_turns("speaker", turn) == named[0]]
-    met = _met_by_members(inquiry, words, turns, plain)
+    met = _met_by_members(inquiry, words, turns, plain) | {word for word in words if _told_by_steps(inquiry, word)}
     unsaid = (turns == 0) & np.array([word not in met for word in words], np.bool_)
     unknown = float(rarity[unsaid].sum()) / max(float(rarity.sum()), 1e-9)
     never = np.bincount(mentions.word, minlength=len(words)) == 0
@@ -148,6 +149,7 @@ def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain:
     spoken_of = {words[number] for number in mentions.word[mentions.share >= NEARLY].tolist()}
     spoken_of |= _speakers(inquiry)
     spoken_of |= inquiry.terms.kinds.keys()
+    spoken_of |= {word for word in words if _told_by_steps(inquiry, word)}
     form = form_of(plain)
     owner, thing = (_concepts_in(question, part.casefold(), form) for part in owned)
     if owner and not owner & spoken_of:
@@ -171,7 +173,24 @@ def _turns_of(mentions: _Mentions, words: list[str], some: set[str]) -> Integers
 
 def _of_members(inquiry: Inquiry, things: Iterable[str]) -> Integers:
     """Return the turns that name a member of a group of kin that a question asks for: a sister is a sibling."""
-    words = [word for thing in things if thing in GROUPS for word in members(GROUPS[thing])]
+    return _holders(inquiry, [word for thing in things if thing in GROUPS for word in members(GROUPS[thing])])
+
+
+def _told_by_steps(inquiry: Inquiry, word: str) -> bool:
+    """Return whether a relative is spoken of in two steps: my niece, by "my sister", and right after by "her girl".
+
+    Whoever the question names takes the first step: another's sister has no daughter who is my niece.
+    """
+    if word not in KIN_PATHS:
+        return False
+    first, then = (_holders(inquiry, step) for step in KIN_PATHS[word])
+    if len(named := inquiry.terms.named):
+        first = first[np.isin(inquiry.view.of_turns("speaker", first), named)]
+    return any(bool(np.isin(first + distance, then).any()) for distance in range(STEPS_APART + 1))
+
+
+def _holders(inquiry: Inquiry, words: Iterable[str]) -> Integers:
+    """Return the turns that hold one of some words."""
     numbers = [number for word in words if (number := inquiry.view.number(word)) is not None]
     return np.concatenate([np.empty(0, np.int64), *(inquiry.view.holders(number)[0] for number in numbers)])
 
