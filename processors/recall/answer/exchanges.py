@@ -106,7 +106,7 @@ def _refusals(
 
 
 def _proposals(question: AskedQuestion, best: Sequence[int], turn_of: TurnReader) -> Iterator[tuple[int, int]]:
-    """Yield the best turn that proposes something of which the question speaks."""
+    """Yield the best turn that proposes something that the question names."""
     read = best[:READ]
     asked = asked_in(question, read)
     for number in read:
@@ -140,7 +140,7 @@ def _restrictions(question: AskedQuestion, best: Sequence[int], turn_of: TurnRea
 def _replaced(
     question: AskedQuestion, scores: Mapping[int, float], best: Sequence[int], turn_of: TurnReader
 ) -> Iterator[tuple[int, int]]:
-    """Yield what somebody got instead of what the best turn says is gone; what is gone, if the past is asked for."""
+    """Yield what a speaker got instead of what the best turn says is gone; what is gone, if the past is asked for."""
     is_asked, other, direction = (
         (tells_instead, tells_ending, -1) if question.terms.past else (tells_ending, tells_instead, 1)
     )
@@ -154,7 +154,7 @@ def _replaced(
 
 
 def _introduced(question: AskedQuestion, best: Sequence[int], turn_of: TurnReader) -> Iterator[tuple[int, int]]:
-    """Yield turns that say what is asked of somebody by name, each behind the one that names them by their role."""
+    """Yield turns that say what is asked of a person by name, each behind the one that names them by their role."""
     read = best[:READ]
     asked, related = asked_in(question, read), _related_in(question, read)
     for number in read[:FEW]:
@@ -180,7 +180,7 @@ def _called(turn: TurnRecorded, roles: set[str]) -> frozenset[str]:
 
 
 def _related_in(question: AskedQuestion, numbers: Sequence[int]) -> dict[int, frozenset[int]]:
-    """Map some turns to the words of the question, by row, of which each mentions the word or a relative."""
+    """Map some turns to the rows of the question's words that each mentions, or a relative of."""
     terms = question.terms
     row_of = {**dict(zip(terms.relatives.concept.tolist(), terms.relatives.row.tolist(), strict=True))}
     row_of |= {number: row for row, number in enumerate(terms.words.tolist())}

@@ -179,7 +179,7 @@ def _of_members(inquiry: Inquiry, things: Iterable[str]) -> Integers:
 def _told_by_steps(inquiry: Inquiry, word: str) -> bool:
     """Return whether a relative is spoken of in two steps: my niece, by "my sister", and right after by "her girl".
 
-    Whoever the question names takes the first step: another's sister has no daughter who is my niece.
+    The person that the question names takes the first step: the daughter of another's sister is not my niece.
     """
     if word not in KIN_PATHS:
         return False
