@@ -151,11 +151,12 @@ class RocksStore:
     def close(self) -> None:
         if self._open:
             self._open = False
-            try:
-                if not self._read_only:
-                    self._database.flush()
-            finally:
-                self._database.close()
+            with self._explained:
+                try:
+                    if not self._read_only:
+                        self._database.flush()
+                finally:
+                    self._database.close()
 
 
 class _Explained:

@@ -32,7 +32,7 @@ from replay.backup.snapshots import Snapshots, restore
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
 from replay.log import LogReader
 from replay.rebuild.rebuild import folded_from, leads_to
-from state.errors import LogRewrittenError, OldLayoutError, OtherHistoryError, StoreCorruptError
+from state.errors import DiskFullError, LogRewrittenError, OldLayoutError, OtherHistoryError, StoreCorruptError
 from state.log_position import LogPosition
 from state.memory_budget import MemoryBudget
 from state.partition import Partition
@@ -68,6 +68,7 @@ class Partitions:
         self._seen: dict[int, LogPosition] = {}  # where folds stood when their log had what was folded
         self._doubted: set[int] = set()  # partitions whose log did not have what was folded, when it was read last
         self._mending: asyncio.Task[None] | None = None
+        self._met_full_disk = False
         self._retried: set[int] = set()  # partitions that are broken, and were folded again since they were assigned
         self._folded_anew: set[int] = set()  # partitions that no fold of this log could follow, even from its beginning
         self.open: dict[int, Partition] = {}
@@ -342,7 +343,9 @@ class Partitions:
         try:
             state.close()
         except HaltedError as error:
-            log.error("store not flushed", partition=partition, error=str(error))  # noqa: TRY400 - the sentence says what to do, a trace would not
+            if not (self._met_full_disk and isinstance(error, DiskFullError)):  # one sentence is enough for all stores
+                log.error("store not flushed", partition=partition, error=str(error))  # noqa: TRY400 - the sentence says what to do, a trace would not
+            self._met_full_disk |= isinstance(error, DiskFullError)
         self._let_go(partition)
         if state.is_damaged:  # a graph was folded again beside the damage: what lies there is not to be met again
             self._set_aside(partition, DAMAGED)

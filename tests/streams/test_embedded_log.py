@@ -209,7 +209,7 @@ def test_everything_is_there_after_reopening(log: EmbeddedLog) -> None:
 def test_a_full_disk_fails_the_batch_as_a_whole_and_costs_no_offset(log: EmbeddedLog) -> None:
     log.append([record(value=b"kept")])
     leave_room(log, pages=0)
-    with pytest.raises(TransportError, match=r"nothing of it was written.*make room"):
+    with pytest.raises(TransportError, match=r"nothing of it was written.*the disk is full. Make room on it"):
         log.append([record(), record(value=b"x" * 500_000), record(partition=1)])
     assert [log.bounds("events", p) for p in range(PARTITIONS)] == [(0, 1), (0, 0), (0, 0)]
     leave_room(log, pages=10_000)

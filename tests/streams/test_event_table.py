@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from emgas.errors import DataDirectoryInUseError, TransportError
 from emgas.wire import Record
 from replay.rebuild.rebuild import refold
-from state.errors import LogRewrittenError, StoreCorruptError, UnreadableEventError
+from state.errors import DiskFullError, LogRewrittenError, StoreCorruptError, UnreadableEventError
 from state.events.events import Claim, encode
 from state.log_position import stamp
 from state.partition import Partition
@@ -507,3 +507,20 @@ async def test_what_was_folded_of_a_condemned_partition_and_not_flushed_is_not_k
     assert contents.open[0].position.watermark == 1
     await contents.reopen(0)
     assert contents.open[0].digest() == writer.folded().digest()
+
+
+async def test_on_a_full_disk_all_stores_are_closed_and_one_sentence_says_so(
+    partitions: Opening, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contents = partitions(a_log()[0])
+    await contents.hold({0, 1, 2})
+
+    def refuse(_: Partition) -> None:
+        raise DiskFullError("the disk is full")
+
+    monkeypatch.setattr(Partition, "flush", refuse)
+    with capture_logs() as logs:
+        contents.close()
+    assert [line["error"] for line in logs] == ["the disk is full"]
+    for partition in range(PARTITIONS):
+        RocksStore(WorkerSettings(data=tmp_path, broker=None).store_of(partition)).close()

@@ -126,13 +126,16 @@ def test_any_other_error_of_the_system_still_shows_its_place() -> None:
 def test_a_store_on_a_full_disk_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = RocksStore(tmp_path / "store")
 
-    class Full:
-        def write(self, _: object) -> None:
-            raise Exception("IO error: No space left on device: While appending to file")  # noqa: TRY002 - as rocksdict does
+    def refuse(*_: object) -> None:
+        raise Exception("IO error: No space left on device: While appending to file")  # noqa: TRY002 - as rocksdict does
 
-    whole = store._database  # noqa: SLF001 - the engine, which alone notices
+    class Full:
+        write = flush = refuse
+        close = store._database.close  # noqa: SLF001 - the engine, which alone notices
+
     monkeypatch.setattr(store, "_database", Full())
     with pytest.raises(DiskFullError, match="Make room on it"):
         store.write({b"a": b"b"})
-    monkeypatch.setattr(store, "_database", whole)
-    store.close()
+    with pytest.raises(DiskFullError, match="Make room on it"):
+        store.close()
+    RocksStore(tmp_path / "store").close()

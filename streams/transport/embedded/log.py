@@ -277,5 +277,5 @@ def _failing(what: str) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        hint = ", make room and go on" if "full" in str(error) else ""
-        raise TransportError(f"{what}: {error}{hint}") from error
+        why = "the disk is full. Make room on it and try again: nothing that was stored is lost"
+        raise TransportError(f"{what}: {why if 'full' in str(error) else error}") from error
