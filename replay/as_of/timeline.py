@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from replay.as_of.history import history, time_of
 from replay.log import LogReader
 from state.events.events import GraphEvent, TurnRecorded
+from state.events.requests import Forgotten
 from state.graph.graph import Graph
 
 
@@ -50,6 +51,7 @@ async def timeline(
 
     points     samples, evenly spaced from the first event to the last
     named      concepts, by id or as they were written; without any, the `strongest` ones by their peak, without marks
+               and without what was forgotten
 
     Raises as `History.read_on`.
     """
@@ -62,7 +64,8 @@ async def timeline(
     for event in events:
         trace.fold(event)
     lines = trace.lines()
-    chosen = _requested_lines(lines, ids, len(times)) if named else _strongest(lines, strongest)
+    forgotten = _forgotten(events) - trace.present
+    chosen = _requested_lines(lines, ids, len(times)) if named else _strongest(lines, strongest, forgotten)
     return Timeline(graph, times, chosen, [name for name in named if name not in ids])
 
 
@@ -71,8 +74,12 @@ def _requested_lines(lines: Mapping[str, Line], ids: Mapping[str, str], points: 
     return [lines.get(name) or Line(name, name, [None] * points) for name in dict.fromkeys(ids.values())]
 
 
-def _strongest(lines: Mapping[str, Line], count: int) -> list[Line]:
-    words = (line for line in lines.values() if not line.id.startswith("@"))
+def _forgotten(events: Iterable[GraphEvent]) -> set[str]:
+    return {concept for event in events if isinstance(event, Forgotten) for concept in event.concepts}
+
+
+def _strongest(lines: Mapping[str, Line], count: int, forgotten: AbstractSet[str]) -> list[Line]:
+    words = (line for line in lines.values() if not line.id.startswith("@") and line.id not in forgotten)
     return sorted(words, key=lambda line: (-line.peak, line.id))[:count]
 
 
@@ -109,6 +116,11 @@ class _Trace:
         """Take the samples that lie before the event, then fold it."""
         self._sample_before(time_of(event))
         self._graph.fold(event)
+
+    @property
+    def present(self) -> AbstractSet[str]:
+        """The concepts that the graph holds after the last event."""
+        return self._graph.concepts.numbers.keys()
 
     def lines(self) -> dict[str, Line]:
         """Take the remaining samples; return the line of every sampled concept."""

@@ -31,12 +31,13 @@ READING = (
     ("look", "themes", "ada"),
     ("look", "habits", "ada"),
     ("look", "trend", "ada"),
+    ("look", "timeline", "ada"),
     ("look", "explore", "ada", "Rosa"),
     ("look", "recent", "ada"),
     ("look", "inspect", "ada"),
     *(("query", "ada", text) for text in ("what am I allergic to?", "Rosa", "what does Rosa take?")),
 )
-OTHERS = {"timeline", "scan", "extract"}  # of the past; of secrets, by names of files; of a text that is no memory
+OTHERS = {"scan", "extract"}  # of secrets, by names of files; of a text that is no memory
 
 
 def read(data: Path, folder: Path) -> dict[str, str]:
@@ -70,6 +71,7 @@ def test_what_a_command_forgets_no_command_shows(data: Path, tmp_path: Path) -> 
         "turns ada",
         "recap ada",
         "who ada Ada",
+        "look timeline ada",
         "query ada what am I allergic to?",
         "export json",
         "export graphml",

@@ -106,8 +106,19 @@ async def test_without_names_the_strongest_words_are_shown_by_their_peak() -> No
     turn(log, 0, [concept(name, weight=weight) for name, weight in named.items()])
     turn(log, 30, [concept("cup", weight=0.3)])
     forgotten(log, "tea")
-    assert [line.id for line in (await traced(log, strongest=9)).lines] == ["sugar", "tea", "cup", "milk"]
-    assert [line.id for line in (await traced(log, strongest=2)).lines] == ["sugar", "tea"]
+    assert [line.id for line in (await traced(log, strongest=9)).lines] == ["sugar", "cup", "milk"]
+    assert [line.id for line in (await traced(log, strongest=2)).lines] == ["sugar", "cup"]
+
+
+async def test_what_was_forgotten_is_shown_to_who_names_it_and_again_when_it_is_back() -> None:
+    log = LogWriter()
+    configured(log)
+    turn(log, 0, ["tea", "milk"])
+    forgotten(log, "tea")
+    assert [line.id for line in (await traced(log)).lines] == ["milk"]
+    assert [line.id for line in (await traced(log, named=["tea"])).lines] == ["tea"]
+    turn(log, 1, "tea")
+    assert {line.id for line in (await traced(log)).lines} == {"milk", "tea"}
 
 
 async def test_concepts_are_named_by_id_by_what_was_written_and_marks_too() -> None:
