@@ -60,7 +60,7 @@ def zone(name: str) -> tzinfo:
     try:
         return UTC if name == "UTC" else ZoneInfo(name)  # some machines know no other
     except (KeyError, ValueError, OSError):  # the name may be any path
-        raise InvalidMessageError(f"timezone: there is no {name[:40]!r}: write it as Europe/Berlin") from None
+        raise InvalidMessageError(f"timezone: there is no time zone {name[:40]!r}: write it as Europe/Berlin") from None
 
 
 def valid_zone(name: str) -> str:

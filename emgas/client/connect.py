@@ -94,6 +94,6 @@ def _installed(scheme: str, url: str, topics: TopicNames) -> Connection:
             ) from error
         return cast(Connection, factory(url, topics))
     raise NotInstalledError(
-        f"nothing that is installed here carries {scheme}: addresses.  kafka://host:port always works; "
-        "embedded:DIRECTORY comes with the service (install `emgas`)"
+        f"cannot connect to {scheme}: addresses: use http://host:port, kafka://host:port, or, where `emgas` itself is "
+        "installed, embedded:DIRECTORY"
     )

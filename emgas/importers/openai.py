@@ -35,7 +35,7 @@ _ROLE, _CONTENT = json_key("role"), json_key("content")
 def read(stream: IO[bytes], graph: str | None = None, options: Options = USUAL) -> Iterator[Item]:
     """Yield a turn per message.  Raises InvalidMessageError if no graph is given."""
     if graph is None:
-        raise InvalidMessageError("graph: OpenAI messages name none: say which graph they belong to")
+        raise InvalidMessageError("graph: OpenAI messages name none: say which graph they belong to (--graph NAME)")
     if head_of(stream).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
         yield from _array(stream, graph, options)
         return

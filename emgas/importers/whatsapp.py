@@ -163,7 +163,7 @@ def _order(stream: IO[bytes], date_order: str | None) -> str:
     stream.seek(start)
     if len(possible) != 1:
         why = "could be day or month first" if possible else "are not all of one order"
-        raise InvalidMessageError(f"date-order: the dates of this chat {why}: set it to dmy, mdy or ymd")
+        raise InvalidMessageError(f"date-order: the dates of this chat {why}: say which (--date-order dmy, mdy or ymd)")
     return possible.pop()
 
 

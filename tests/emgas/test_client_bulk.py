@@ -127,7 +127,7 @@ def test_a_client_that_is_told_no_prefix_has_that_of_workers_and_commands(monkey
 
 
 def test_a_scheme_that_nothing_carries_names_those_that_are() -> None:
-    with pytest.raises(NotInstalledError, match=r"pigeon: addresses.*kafka://host:port"):
+    with pytest.raises(NotInstalledError, match=r"pigeon: addresses.*http://host:port, kafka://host:port"):
         connect("pigeon://loft", TopicNames(), 1)
 
 

@@ -81,7 +81,7 @@ def test_seconds_are_not_taken_for_milliseconds(at: int) -> None:
 def test_a_time_without_a_zone_is_that_of_who_says_it() -> None:
     assert milliseconds("2023-05-08T16:00", "Europe/Berlin") == TWO_PM
     assert milliseconds("2023-05-08T16:00+02:00", "Asia/Shanghai") == TWO_PM
-    with pytest.raises(InvalidMessageError, match="there is no 'Mars/Base'"):
+    with pytest.raises(InvalidMessageError, match="there is no time zone 'Mars/Base'"):
         milliseconds("2023-05-08", "Mars/Base")
 
 

@@ -62,7 +62,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
         (["query", "ada", "who?", "--spreading", "delta=x"], {}, "error: --spreading delta=x: must be a number"),
         (["query", "ada", "who?", "--min-importance", "4"], {}, "error: --min-importance 4: must be at most 1"),
         (["query", "ada", "who?", "--budget", "9999999"], {}, "error: --budget 9999999: must be at most"),
-        (["query", "ada", "who?", "--timezone", "Mars"], {}, "error: --timezone Mars: there is no 'Mars'"),
+        (["query", "ada", "who?", "--timezone", "Mars"], {}, "error: --timezone Mars: there is no time zone 'Mars'"),
         (["query", "ada", " "], {}, "the question is empty: write what you want to know"),
         (["configure", "ada", "--prune-below", "99"], {}, "error: --prune-below 99: must be at most 1"),
         (["configure", "ada", "--prune-below", "x"], {}, "Invalid value for '--prune-below': must be a number"),
