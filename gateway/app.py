@@ -63,8 +63,9 @@ TAGS = {
     "mem0": "What clients of mem0 use",
     "OpenAI": "Chat completions with memory",
 }
+NO_JSON = "send one JSON object in UTF-8"
 NO_ROUTE = "there is no such route: see /docs or /openapi.json"
-CODES = {400: "not-json", 404: "not-found", 405: "method", 413: "too-large", 415: "not-json"}
+CODES = {404: "not-found", 405: "method", 413: "too-large", 415: "not-json"}
 
 
 def gateway(
@@ -220,7 +221,7 @@ def _problems(app: FastAPI) -> None:
     async def invalid(_: Request, error: RequestValidationError) -> Response:
         problems = list(error.errors())
         if any(each["type"] == "json_invalid" for each in problems):
-            return refused(NotJsonError("send one JSON object in UTF-8"))
+            return refused(NotJsonError(NO_JSON))
         return problem(
             422, "invalid", describe_all(problems, skip=1)
         )  # a location begins with body, path, query, header
@@ -237,6 +238,8 @@ def _problems(app: FastAPI) -> None:
     async def http(request: Request, error: HTTPException) -> Response:
         if error.status_code == 405 and (methods := methods_of(app.router.routes)(request.scope)):
             return refused(WrongMethodError(methods))
+        if error.status_code == 400:  # FastAPI cannot decode the body, and says no more than that
+            return refused(NotJsonError(NO_JSON))
         detail = NO_ROUTE if error.detail == HTTPStatus(error.status_code).phrase else str(error.detail)
         return problem(error.status_code, CODES.get(error.status_code, "refused"), detail, error.headers)
 

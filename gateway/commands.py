@@ -80,6 +80,8 @@ def serve(
     callers = _keys(keys)
     if not callers.are_required and not is_loopback(host):
         fail(f"{host} is not loopback, and there are no keys: give --keys FILE (--new-key NAME makes one)", USAGE)
+    if model is not None and not model.startswith(("http://", "https://")):
+        fail(f"--model {model}: write the address of its API, as http://localhost:11434/v1", USAGE)
     chat_model = None if model is None else ChatModel(model, os.environ.get("EMGAS_MODEL_KEY"))
     limits = Limits(connections, connections_per_peer)
     _run(served(url, host=host, port=port, keys=callers, model=chat_model, all_tools=tools == "all", limits=limits))

@@ -137,6 +137,11 @@ def test_an_address_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:
         assert "cannot listen: Address already in use; give another --host or --port" in run.err
 
 
+def test_a_model_that_is_no_address_is_refused_before_anything_is_served(tmp_path: Path) -> None:
+    run = emgas(tmp_path, "serve", "--model", "llama3.2", "--port", "0", code=2)
+    assert "--model llama3.2: write the address of its API, as http://localhost:11434/v1" in run.err
+
+
 def test_a_bad_file_of_keys_is_told_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "keys.toml").write_text('[[key]]\nname = "a"\n')
     run = emgas(tmp_path, "serve", "--keys", str(tmp_path / "keys.toml"), code=2)

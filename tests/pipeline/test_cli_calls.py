@@ -63,6 +63,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
         (["query", "ada", "who?", "--min-importance", "4"], {}, "error: --min-importance 4: must be at most 1"),
         (["query", "ada", "who?", "--budget", "9999999"], {}, "error: --budget 9999999: must be at most"),
         (["query", "ada", "who?", "--timezone", "Mars"], {}, "error: --timezone Mars: there is no time zone 'Mars'"),
+        (["look", "extract", " "], {}, "the text is empty: write a text, or name a file"),
         (["query", "ada", " "], {}, "the question is empty: write what you want to know"),
         (["configure", "ada", "--prune-below", "99"], {}, "error: --prune-below 99: must be at most 1"),
         (["configure", "ada", "--prune-below", "x"], {}, "Invalid value for '--prune-below': must be a number"),
@@ -222,6 +223,12 @@ def test_a_shell_completes_the_names_of_commands(tmp_path: Path) -> None:
 def test_a_misspelt_variable_is_told_with_what_was_meant(tmp_path: Path) -> None:
     result = emgas_here(tmp_path, "query", "ada", "who?", code=3, brokr="kafka://nowhere:9092")
     assert "EMGAS_BROKR is not a setting: did you mean EMGAS_BROKER?" in result.err
+
+
+def test_a_variable_that_only_shares_the_prefix_with_a_setting_is_not_taken_for_it(tmp_path: Path) -> None:
+    result = emgas_here(tmp_path, "query", "ada", "who?", code=3, decay="5")
+    assert "EMGAS_DECAY is not a setting" in result.err
+    assert "did you mean" not in result.err
 
 
 def test_settings_come_from_options_then_variables_then_a_file(tmp_path: Path) -> None:

@@ -41,6 +41,8 @@ def extract(
     from emgas.messages.extracts import Extract, TurnText  # here: --help needs none of it
     from emgas.validation import build
 
+    if not source.strip():
+        output.fail("the text is empty: write a text, or name a file", output.USAGE)
     with output.explained():
         fields = {"at": at, "language": language}
         text = _text(source)

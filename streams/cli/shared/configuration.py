@@ -75,9 +75,8 @@ def _tell_misspelt(environment: Iterable[str]) -> None:
 
 
 def _meant(name: str, *, in_file: bool = False) -> str:
-    variables = [f"EMGAS_{each.upper()}" for each in setting_names()]
-    near = get_close_matches(name.upper(), variables, n=1, cutoff=0.75)
-    meant = [each.removeprefix("EMGAS_").lower() if in_file else each for each in near]
+    near = get_close_matches(name.upper().removeprefix("EMGAS_"), [each.upper() for each in setting_names()], n=1)
+    meant = [each.lower() if in_file else f"EMGAS_{each}" for each in near]
     return f": did you mean {meant[0]}?" if meant else ""
 
 
