@@ -117,7 +117,7 @@ def test_dates_are_read_in_every_way_that_phones_write_them(line: str, order: st
 
 
 def test_a_chat_whose_dates_do_not_tell_their_order_needs_it() -> None:
-    with pytest.raises(InvalidMessageError, match="could be day or month first: say which .--date-order dmy"):
+    with pytest.raises(InvalidMessageError, match=r"could be day or month first: say which \(--date-order dmy"):
         items(b"5/8/23, 1:56 PM - Ada: Hi", graph="ada")
     with pytest.raises(InvalidMessageError, match="not all of one order"):
         items(b"5/13/23, 1:56 PM - Ada: Hi\n13/5/23, 1:56 PM - Ada: Hi", graph="ada")

@@ -1,7 +1,7 @@
 """What README and docs show, runs as it is pasted; what they show of its output, appears.
 
     ```sh       commands                       ```python   a program: a file, if its first line is `# NAME.py`
-    ```console  $ a command, and below it lines of what it prints, in their order
+    ```console  $ a command, and below it lines of what it prints, in their order; all lines of a Python program
 
 Each page is run from top to bottom, in a shell of its own, beside a copy of examples/.
 """
@@ -111,6 +111,8 @@ def test_every_command_of_a_page_runs_as_it_is_pasted_and_prints_what_is_shown(p
         for line in lines:
             assert line in printed[at:], f"{command}: {line!r} is not in {os.linesep.join(printed)}"
             at = printed.index(line, at) + 1
+        if lines and "python " in command:
+            assert [line for line in printed if line] == lines, f"{command} prints more than is shown"
 
 
 def test_a_line_that_does_not_appear_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -180,6 +180,7 @@ def test_where_a_graphs_people_are_is_told_once(data: Path) -> None:
     assert result.out != plain
     assert result.out.splitlines()[:-1] == emgas_here(data, *query, "--timezone", "Asia/Tokyo").out.splitlines()[:-1]
     assert emgas_here(data, *query, "--json").json["timezone"] == "Asia/Tokyo"
-    assert "there is no time zone 'Mars/Base'" in emgas_here(data, "configure", "own", "--timezone", "Mars/Base", code=2).err
+    refused = emgas_here(data, "configure", "own", "--timezone", "Mars/Base", code=2)
+    assert "there is no time zone 'Mars/Base'" in refused.err
     emgas_here(data, "configure", "own", "--timezone", "UTC")
     assert emgas_here(data, *query).out.splitlines()[:-1] == plain.splitlines()[:-1]
