@@ -69,6 +69,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
         (["configure", "ada", "--prune-below", "x"], {}, "Invalid value for '--prune-below': must be a number"),
         (["configure", "ada", "--mode", "wild"], {}, "error: --mode wild: must be 'default'"),
         (["add", "ada", ""], {}, "text"),
+        (["add", "ada", "-5 degrees today"], {}, "write -- before the text"),
         (["worker"], {}, "a worker needs a broker: set EMGAS_BROKER"),
         (["doctor"], {"broker": "http://localhost"}, "EMGAS_BROKER: "),
         (["doctor"], {"partitions": "none"}, "EMGAS_PARTITIONS: "),

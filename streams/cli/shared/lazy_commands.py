@@ -142,6 +142,8 @@ class LazyGroup(PlainGroup):
                 called = f"{ctx.command_path} {option} … {ctx.invoked_subcommand}"
                 error.message = f"{option} belongs before the command: {called}"
                 error.possibilities = None
+            elif hasattr(error, "possibilities") and option and not option.startswith("--"):  # "-5 degrees today"
+                error.message = f"No such option: {option}. If it begins a text, write -- before the text"
             raise
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
