@@ -50,6 +50,16 @@ STORIES = {
         "What did the twins next door get?", 1,
     ),
     "它": (("自行车送去修了", "师傅说它的链条得换", "外婆爱吃桃酥"), "自行车要换什么？", 1),
+    "a place, where a place is asked for": (
+        ("丁老师今天不在，助教收的论文", "丁老师居然搬到六楼去了，608", "丁老师周五回来"), "丁老师在哪个办公室？", 1,
+    ),
+    "how it was, where the past is asked for": (
+        ("我的停车位在B区17号", "停车位换到C区了"), "我原来的停车位是几号？", 0,
+    ),
+    "a gift, by what is near the question": (
+        ("你爸送我去上班", "妈，母亲节快乐，给您买了个按摩仪"), "我送了妈妈什么？", 1,
+    ),
+    "改订": (("旅行团住的酒店是锦江", "锦江满房了，酒店改订如家"), "现在旅行团住哪家酒店？", 1),
     "a change that no card understands": (
         ("Our band practice is on Sundays.", "Practice got switched to Saturdays because of the drummer."),
         "When is band practice?", 1,
@@ -70,6 +80,30 @@ KEPT = {
         ("My GP was Dr Whitlow.", "My GP retired, I'm with Dr Adeyemi these days."), "Who was my GP before?", 0,
     ),
 }  # fmt: skip
+
+
+def test_the_reply_comes_before_who_asked_the_same_and_what_that_was_about() -> None:
+    story = Story()
+    for number, (speaker, text) in enumerate(
+        (("大姐", "婆婆要开刀了，胆结石"), ("妈", "在哪个医院？"), ("大姐", "市一院，明天上午"), ("爸", "多带件衣服"))
+    ):
+        story.tell(str(number), text, speaker=speaker)
+    reply = story.ask("婆婆在哪里开刀？", min_likelihood=0)
+    assert reply.passages[0].id == "2"
+
+
+def test_nothing_tells_how_old_somebody_is_whose_room_has_a_number() -> None:
+    assert not asked(("丁老师搬到六楼去了，608", "丁老师周五回来"), "丁老师多大年纪了？")
+    assert asked(("丁老师搬到六楼去了，608", "丁老师快六十岁了"), "丁老师多大年纪了？")[0] == "1"
+
+
+def test_a_son_is_no_daughter() -> None:
+    assert not asked(("我们有个女儿，三岁，小名糯糯", "今天做了红烧肉"), "我儿子几岁了？")
+    assert asked(("我们有个女儿，三岁，小名糯糯", "今天做了红烧肉"), "我女儿几岁了？")
+
+
+def test_a_word_of_two_signs_may_be_said_apart() -> None:
+    assert asked(("泡完脚了，出了点汗", "今天做了红烧肉"), "我泡脚了吗？")[0] == "0"
 
 
 @pytest.mark.parametrize("text", LEFT_OUT)

@@ -1,8 +1,10 @@
-"""Read the best turns again for four things that their words alone do not show, and say how much each is worth.
+"""Read the best turns again for six things that their words alone do not show, and say how much each is worth.
 
     "When did I miss pilates?"       a turn that says that it was left out: "didn't make it to pilates"
     "Can I drive?"                   a turn in which the asker is who does it: "I never learned to drive"
     "What happened to the drone?"    a turn that goes on about what the turn before it named: "it got stuck in a tree"
+    丁老师在哪个办公室？               a turn that tells a place, as it is asked for: 丁老师搬到六楼了
+    在哪个医院做的手术？               the reply to whoever asked the same: 在哪个医院？ 市一院
     "Who is my GP?"                  a later turn of the asker that says that this has changed: "my GP retired"
 
 Scores are log-odds.  Only the best turns are read, and only the order among them changes.
@@ -11,7 +13,7 @@ Scores are log-odds.  Only the best turns are read, and only the order among the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -19,7 +21,17 @@ import numpy as np
 from processors.recall.ranking.query_terms import QueryTerms, speaker_mark
 from processors.text import tables
 from processors.text.language import Language
-from processors.text.questions.answer_kinds import asks_fate, asks_omitted, asks_present, asks_self, tells_change
+from processors.text.questions.answer_kinds import (
+    asks_fate,
+    asks_now,
+    asks_omitted,
+    asks_past,
+    asks_present,
+    asks_self,
+    tells_change,
+    tells_past,
+)
+from processors.text.questions.wanted import tells_wanted, wanted
 from processors.text.scripts import HAN
 from processors.text.statements import SKIPS, holds_form
 from state.events.events import TurnRecorded
@@ -30,6 +42,7 @@ READ: Final = 8  # of the best turns
 LOOKED_UP: Final = 100  # of them, whose statements are looked up: what was left out is like what was done each day
 OMITTED: Final = 4.0  # a turn that says that what is asked for was left out
 SELF: Final = 2.0  # a turn whose speaker says it of themselves
+WANTED: Final = 3.0  # a turn that tells the kind of thing that is asked for
 AHEAD: Final = 0.01  # of a score: as good as equal, but first
 _BACK: Final = 2  # turns, as far as a pronoun looks back here
 _MOST_WORDS: Final = 4  # between "I" and what is asked for
@@ -76,42 +89,114 @@ def closer_look(
         for number in read:
             if is_own(question, turn_of(number)) and _says_of_self(turn_of(number).text, question.words):
                 added[number] = added.get(number, 0.0) + SELF
-    for number, before in _goes_on(question, read, scores, turn_of):
+    telling = set(_telling(question, read, turn_of))
+    if telling:
+        now = {number: scores[number] + added.get(number, 0.0) for number in read}
+        added |= {number: score - scores[number] for number, score in _in_turn(now, telling).items()}
+    pairs = (*_goes_on(question, read, scores, turn_of), *_replies(question, read, scores, turn_of))
+    for number, before in pairs:
         least = scores[before] + added.get(before, 0.0) + AHEAD
         if least > scores[number] + added.get(number, 0.0):
             added[number] = least - scores[number]
     return added
 
 
+def _in_turn(scores: Mapping[int, float], telling: Container[int]) -> dict[int, float]:
+    """Deal the scores of some turns out again, those that are `telling` as if each was worth WANTED more.
+
+    The scores stay as many and as high, because a context shows what is near the best.
+    """
+    order = sorted(scores, key=lambda number: (-scores[number] - WANTED * (number in telling), -number))
+    return dict(zip(order, sorted(scores.values(), reverse=True), strict=True))
+
+
+def _telling(question: AskedQuestion, read: Sequence[int], turn_of: Callable[[int], TurnRecorded]) -> Iterator[int]:
+    """Yield the turns that tell the kind of thing that is asked for, of which they or a turn right before speak."""
+    kinds, is_past = wanted(question.text), asks_past(question.text)
+    if not kinds and not is_past:
+        return
+    near = {(turn_of(number).session, number) for number in _spoken_of(question, read)}
+    for number in read:
+        turn = turn_of(number)
+        is_near = any((turn.session, number - back) in near for back in range(_BACK + 1))
+        tells = tells_wanted(turn.text, kinds) or (is_past and tells_past(turn.text))
+        if tells and is_near and not turn.question:
+            yield number
+
+
+def _spoken_of(question: AskedQuestion, read: Sequence[int]) -> frozenset[int]:
+    """Return the turns that mention a word of the question, or what is near it, and those by whom else it names."""
+    terms, view = question.terms, question.view
+    near = np.concatenate((terms.words, terms.relatives.concept, *map(np.array, terms.kinds.values()))).astype(np.int64)
+    of, concepts, _ = view.concepts_of_turns(np.array(read, np.int64))
+    asker = [place for place in terms.named.tolist() if view.speakers[place] == question.asker]
+    by_named = np.isin(view.of_turns("speaker", np.array(read, np.int64)), np.setdiff1d(terms.named, asker))
+    places = {*of[np.isin(concepts, near)].tolist(), *np.flatnonzero(by_named).tolist()}
+    return frozenset(read[place] for place in places)
+
+
+def _replies(
+    question: AskedQuestion, read: Sequence[int], scores: Mapping[int, float], turn_of: Callable[[int], TurnRecorded]
+) -> Iterator[tuple[int, int]]:
+    """Yield the replies to turns that ask what the question asks, each with that turn, and with what it asked about."""
+    kinds = wanted(question.text)
+    for number in read if kinds else ():
+        turn, reply = turn_of(number), number + 1
+        if turn.question and reply in scores and wanted(turn.text) & kinds and _is_reply(turn, turn_of(reply)):
+            yield reply, number
+            if number - 1 in scores and _is_reply(turn_of(number - 1), turn, asks=True):
+                yield reply, number - 1
+
+
+def _is_reply(turn: TurnRecorded, reply: TurnRecorded, *, asks: bool = False) -> bool:
+    """Return whether somebody else says the next turn of a session, and does not ask, or does."""
+    return turn.session == reply.session and turn.speaker != reply.speaker and reply.question == asks
+
+
 def told_changes(
     question: AskedQuestion, scores: Mapping[int, float], best: Sequence[int], turn_of: Callable[[int], TurnRecorded]
 ) -> dict[int, float]:
-    """Return what turns that tell a change of what is asked must get to rank before what they change, by number."""
+    """Return what turns that tell a change of what is asked must get to rank before what they change, by number.
+
+    Where the question is about the past, it is the other way round.
+    """
     added: dict[int, float] = {}
     for older, newer in _changed(question, best[:READ], turn_of):
-        least = scores[older] + AHEAD - scores[newer]
-        added[newer] = max(added.get(newer, 0.0), least)
+        after, first = (newer, older) if asks_past(question.text) else (older, newer)
+        added[first] = max(added.get(first, 0.0), scores[after] + AHEAD - scores[first])
     return {number: worth for number, worth in added.items() if worth > 0}
 
 
 def _changed(
     question: AskedQuestion, read: Sequence[int], turn_of: Callable[[int], TurnRecorded]
 ) -> Iterator[tuple[int, int]]:
-    """Yield what the asker said of the things asked for, each with a later turn that says that they have changed."""
-    if not question.asker or question.terms.past or not asks_present(question.text):
+    """Yield what was said of the things asked for, each with a later turn that says that they have changed.
+
+    Where it is known who asks, that person said both.
+    """
+    is_past = asks_past(question.text)
+    if not is_past and (question.terms.past or not asks_present(question.text)):
         return
-    own = [number for number in read if is_own(question, turn_of(number))]
+    own = [number for number in read if not question.asker or is_own(question, turn_of(number))]
     asked = asked_in(question, own)
-    head = _head(question)
     for newer in own:
-        if not asked[newer] or not tells_change(turn_of(newer).text):
-            continue
-        for older in own:
-            is_later = turn_of(older).at < turn_of(newer).at and asked[older]
-            if is_later and (
-                asked[older] <= asked[newer] or (head is not None and head in asked[newer] & asked[older])
-            ):
-                yield older, newer
+        if asked[newer] and tells_change(turn_of(newer).text):
+            yield from ((older, newer) for older in own if _is_changed(question, asked, (older, newer), turn_of))
+
+
+def _is_changed(
+    question: AskedQuestion,
+    asked: Mapping[int, frozenset[int]],
+    pair: tuple[int, int],
+    turn_of: Callable[[int], TurnRecorded],
+) -> bool:
+    """Return whether a later turn speaks of what an older one says of what is asked."""
+    (older, newer), head = pair, _head(question)
+    if turn_of(older).at >= turn_of(newer).at or not asked[older]:
+        return False
+    if asks_now(question.text) and (asked[older] & asked[newer] or head in asked[newer]):
+        return True
+    return asked[older] <= asked[newer] or (head is not None and head in asked[newer] & asked[older])
 
 
 def _head(question: AskedQuestion) -> int | None:

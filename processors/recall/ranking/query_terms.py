@@ -1,7 +1,8 @@
 """The terms of a question: the nodes of the graph where its energy starts, and the properties of a good answer.
 
     words     its concepts that the graph knows, at weight 1; of an unknown Chinese word the graph may know a part, or a
-              longer word that holds it (喝咖啡, 咖啡): such compounds are seeds too, at COMPOUND · overlap
+              longer word that holds it (喝咖啡, 咖啡): such compounds are seeds too, at COMPOUND · overlap.
+              So are both signs of a word of two that were said apart in one turn (泡完脚, of 泡脚)
     relatives words with nearly the same meaning as one of its words, known to the graph or not
               (processors/lexicon/query_expansion.py)
     meant     words that an unknown word probably means: misspellings.py
@@ -289,8 +290,18 @@ def _related(view: GraphView, word: str) -> Iterator[tuple[str, float]]:
     inside = {word[at:end] for at in range(len(word)) for end in range(at + 2, len(word) + 1)}
     holding = (other for part in parts for other in view.words_holding(part[:2]) if part in other)
     candidates = inside.union(holding) - {word}
+    yield from ((sign, 1 / len(word)) for sign in _said_apart(view, word))
     for other in sorted(candidates):
         if _HAN.fullmatch(other):
             contains = other in word or word in other
             shorter, longer = sorted((len(word), len(other)))
             yield other, shorter / longer if contains else SHARED_PART
+
+
+def _said_apart(view: GraphView, word: str) -> tuple[str, ...]:
+    """Return both signs of a word of two, if one turn has both: 泡, 脚 of 泡脚, as 泡完脚 says it."""
+    numbers = view.numbers_of(word) if len(word) == len(set(word)) == 2 else []
+    if len(numbers) < 2:
+        return ()
+    one, other = (view.holders(number)[0] for number in numbers)
+    return tuple(word) if np.isin(one, other).any() else ()

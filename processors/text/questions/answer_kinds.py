@@ -62,6 +62,7 @@ _ASKS_SELF: Final = _pattern("asks-self")
 _ASKS_FATE: Final = _pattern("asks-fate")
 _ASKS_PRESENT: Final = _pattern("asks-present")
 _TELLS_CHANGE: Final = _pattern("tells-change")
+_TELLS_PAST: Final = _pattern("tells-past")
 _ASKS_CAUSE: Final = _pattern("asks-cause")
 _TELLS_CAUSE: Final = _pattern("tells-cause")
 _ASKS_WHY: Final = _pattern("asks-why")
@@ -166,6 +167,11 @@ def asks_present(text: str) -> bool:
 def tells_change(text: str) -> bool:
     """Return whether a turn says that something is no longer as it was: my GP retired, 现在换成牛奶."""
     return _TELLS_CHANGE.search(text) is not None
+
+
+def tells_past(text: str) -> bool:
+    """Return whether a turn says how things once were: we used to, 以前, 原来."""
+    return _TELLS_PAST.search(text) is not None
 
 
 def asks_fate(text: str) -> bool:

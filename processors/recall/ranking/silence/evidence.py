@@ -268,4 +268,4 @@ def _speaks_for(name: str, words: list[str]) -> int | None:
     """Find the word that a compound, or a correction, stands in for: the one that shares most signs with it."""
     shared = [len(set(name) & set(word)) for word in words]
     best = int(np.argmax(shared)) if shared else 0
-    return best if shared and shared[best] >= SHARED else None
+    return best if shared and shared[best] >= min(SHARED, len(name)) else None
