@@ -149,7 +149,7 @@ def _replies(
 
 
 def _is_reply(turn: TurnRecorded, reply: TurnRecorded, *, asks: bool = False) -> bool:
-    """Return whether somebody else says the next turn of a session, and does not ask, or does."""
+    """Return whether another speaker says the next turn of a session, and does not ask, or does."""
     return turn.session == reply.session and turn.speaker != reply.speaker and reply.question == asks
 
 
