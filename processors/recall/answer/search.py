@@ -41,12 +41,10 @@ from processors.recall.retrieval.recall import (
 from processors.recall.retrieval.retrieval import retrieve
 from processors.text.questions.answer_kinds import EVERYDAY, LEAST_DEPTH, asks_omitted
 from processors.text.questions.slots import SlotQuestion, slot_question
-from processors.text.questions.wanted import AGE, tells_wanted, wanted
 from state.arrays import Floats
 from state.graph.tables.habit_table import HabitRow
 
 ODDS: Final = 4.0  # log-odds that double a score which is none
-AGE_READ: Final = 8  # of the best turns, in which an age must be told
 LATEST: Final = 10  # turns that are offered where nothing is found
 
 
@@ -74,8 +72,6 @@ def search(question: PreparedQuery, turns: TurnReader) -> Matches:
     known = _known(question, recalled)
     if _omission_told(question, recalled):
         known = max(known, WEIGHTS.silent)
-    if _age_untold(question, recalled, turns):
-        known = 0.0
     is_known = bool(recalled.passages) and known >= _least_known(question)
     if is_known:
         recalled = _worth_their_tokens(question, recalled, known)
@@ -167,14 +163,6 @@ def _omission_told(question: PreparedQuery, recalled: RecallResult) -> bool:
     if not question.is_of_turns or not asks_omitted(question.query.text):
         return False
     return tells_omission(_asked(question, recalled), [each.number for each in recalled.passages])
-
-
-def _age_untold(question: PreparedQuery, recalled: RecallResult, turns: TurnReader) -> bool:
-    """Return whether a Chinese question asks for an age that none of the best turns tells: a room has a number, too."""
-    if not question.is_of_turns or AGE not in wanted(question.query.text):
-        return False
-    best = [turns(ranked.number).text for ranked in recalled.passages[:AGE_READ]]
-    return not any(tells_wanted(text, frozenset({AGE})) for text in best)
 
 
 def _looked_at(question: PreparedQuery, recalled: RecallResult, turns: TurnReader) -> RecallResult:

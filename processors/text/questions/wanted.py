@@ -12,7 +12,6 @@ from processors.text import tables
 from processors.text.chinese import simplified
 from processors.text.language import clean
 
-AGE: Final = "age"  # a thing that no turn tells in other words than these
 _ROWS: Final = [
     (kind, tables.lazy(asks), tables.lazy(tells)) for kind, asks, tells in tables.rows(__package__, "wanted")
 ]
