@@ -4,7 +4,7 @@
     "Can I drive?"                   a turn in which the asker is who does it: "I never learned to drive"
     "What happened to the drone?"    a turn that goes on about what the turn before it named: "it got stuck in a tree"
     丁老师在哪个办公室？               a turn that tells a place, as it is asked for: 丁老师搬到六楼了
-    在哪个医院做的手术？               the reply to whoever asked the same: 在哪个医院？ 市一院
+    在哪个医院做的手术？               the reply to a turn that asks the same: 在哪个医院？ 市一院
     "Who is my GP?"                  a later turn of the asker that says that this has changed: "my GP retired"
 
 Scores are log-odds.  Only the best turns are read, and only the order among them changes.
@@ -111,7 +111,7 @@ def _in_turn(scores: Mapping[int, float], telling: Container[int]) -> dict[int, 
 
 
 def _telling(question: AskedQuestion, read: Sequence[int], turn_of: Callable[[int], TurnRecorded]) -> Iterator[int]:
-    """Yield the turns that tell the kind of thing that is asked for, of which they or a turn right before speak."""
+    """Yield the turns that tell the kind of thing that is asked for; they, or a turn right before, speak of it."""
     kinds, is_past = wanted(question.text), asks_past(question.text)
     if not kinds and not is_past:
         return
