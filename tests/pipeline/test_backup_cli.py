@@ -208,7 +208,7 @@ def test_one_graphs_backup_is_no_log_but_its_turns_go_in(memory: Path, tmp_path:
 def test_a_chats_export_is_imported_as_it_is_published(tmp_path: Path) -> None:
     (tmp_path / "WhatsApp Chat with Eve.txt").write_text("5/8/23, 1:56 PM - Eve: We adopted a ginger cat.\n")
     arguments = ("import", str(tmp_path / "WhatsApp Chat with Eve.txt"), "--json")
-    assert "set it to dmy, mdy or ymd" in emgas_here(tmp_path, *arguments, code=2).err
+    assert "--date-order dmy, mdy or ymd" in emgas_here(tmp_path, *arguments, code=2).err
     assert emgas_here(tmp_path, *arguments, "--date-order", "mdy").json["accepted"] == 1
     assert emgas_here(tmp_path, *arguments, "--date-order", "mdy").json["duplicates"] == 1
     assert (
