@@ -31,7 +31,7 @@ TABLES = [
     for file in sorted(files(room).joinpath("data").iterdir(), key=lambda file: file.name)
 ]
 PATTERNS = [("processors.text", name) for name in ("relations", "statements", "statement_parts")] + [
-    ("processors.text.questions", "answer_kinds")
+    ("processors.text.questions", name) for name in ("answer_kinds", "wanted")
 ]
 FACTS = [
     ("processors.text.facts", name) for name in ("facts", "fact_parts", "people_patterns")
