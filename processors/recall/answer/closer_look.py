@@ -178,9 +178,10 @@ def _changed(
     if not is_past and (question.terms.past or not asks_present(question.text)):
         return
     own = [number for number in read if not question.asker or is_own(question, turn_of(number))]
-    asked = asked_in(question, own)
-    for newer in own:
-        if asked[newer] and tells_change(turn_of(newer).text):
+    changing = [number for number in own if tells_change(turn_of(number).text)]
+    asked = asked_in(question, own) if changing else {}
+    for newer in changing:
+        if asked[newer]:
             yield from ((older, newer) for older in own if _is_changed(question, asked, (older, newer), turn_of))
 
 

@@ -156,8 +156,11 @@ def _replaced(
 def _introduced(question: AskedQuestion, best: Sequence[int], turn_of: TurnReader) -> Iterator[tuple[int, int]]:
     """Yield turns that say what is asked of a person by name, each behind the one that names them by their role."""
     read = best[:READ]
+    naming = [number for number in read[:FEW] if any(each.label[:1].isupper() for each in turn_of(number).concepts)]
+    if not naming:
+        return
     asked, related = asked_in(question, read), _related_in(question, read)
-    for number in read[:FEW]:
+    for number in naming:
         roles = {question.view.ids[each] for each in asked[number]}
         called = _called(turn_of(number), roles) if roles else frozenset[str]()
         for other in read if called else ():

@@ -16,6 +16,7 @@ import numpy as np
 from emgas.messages.relations import KnownRelation
 from processors.lifecycle.turns.people import cards_of
 from processors.recall.answer.closer_look import LOOKED_UP, AskedQuestion, closer_look, tells_omission, told_changes
+from processors.recall.answer.closer_look import READ as READ_AGAIN
 from processors.recall.answer.exchanges import exchanges
 from processors.recall.answer.habits import find_habits
 from processors.recall.answer.people import raised_by_changes, relations_for
@@ -179,7 +180,7 @@ def _changes_first(question: PreparedQuery, recalled: RecallResult, turns: TurnR
     """Put what tells a change before what it changes, also where no card has understood it."""
     if not question.is_of_turns or not question.has_odds or not recalled.passages:
         return recalled
-    asked, scores = _asked(question, recalled), {each.number: each.score for each in recalled.passages}
+    asked, scores = _asked(question, recalled), {each.number: each.score for each in recalled.passages[:READ_AGAIN]}
     return _raised_closer(question, recalled, told_changes(asked, scores, list(scores), turns))
 
 

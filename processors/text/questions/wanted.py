@@ -20,6 +20,8 @@ _TELLS: Final = {kind: tells for kind, _, tells in _ROWS}
 
 def wanted(question: str) -> frozenset[str]:
     """Return the kinds of things that a question wants."""
+    if question.isascii():  # in English, other words tell it
+        return frozenset()
     plain = simplified(clean(question))
     return frozenset(kind for kind, asks, _ in _ROWS if asks.search(plain))
 
