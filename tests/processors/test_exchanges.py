@@ -1,4 +1,4 @@
-"""What a turn answers by its part in a talk: a reason, a refusal, a time, what came instead, who somebody is."""
+"""What a turn answers by its part in a talk: a reason, a refusal, a time, what came instead, who a person is."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ KEPT = {
         ("Bo: who is coming to the lake?", "Ada: sorry, working late", "Cy: me, I love the lake"),
         "Who is coming to the lake?", "who is coming|love the lake",
     ),
-    "what somebody else may not eat": (
+    "what another may not eat": (
         ("Ada: I ate bread and butter", "Ada: Marlon is coeliac, he's off gluten"),
         "Can I eat bread?", "bread and butter",
     ),

@@ -160,9 +160,9 @@ def told_changes(
 
     Where the question is about the past, it is the other way round.
     """
-    added: dict[int, float] = {}
+    added, is_past = dict[int, float](), asks_past(question.text)
     for older, newer in _changed(question, best[:READ], turn_of):
-        after, first = (newer, older) if asks_past(question.text) else (older, newer)
+        after, first = (newer, older) if is_past else (older, newer)
         added[first] = max(added.get(first, 0.0), scores[after] + AHEAD - scores[first])
     return {number: worth for number, worth in added.items() if worth > 0}
 
@@ -259,11 +259,16 @@ def _is_beside(before: TurnRecorded, turn: TurnRecorded) -> bool:
 
 def asked_in(question: AskedQuestion, numbers: Sequence[int]) -> dict[int, frozenset[int]]:
     """Map some turns to the words of the question that each mentions."""
+    return mapped(question, numbers, {number: number for number in question.terms.words.tolist()})
+
+
+def mapped(question: AskedQuestion, numbers: Sequence[int], values: Mapping[int, int]) -> dict[int, frozenset[int]]:
+    """Map some turns to the values of the concepts that each mentions, as far as a concept has one."""
     of, concepts, _ = question.view.concepts_of_turns(np.array(numbers, np.int64))
-    words, found = set(question.terms.words.tolist()), dict[int, set[int]]()
+    found = dict[int, set[int]]()
     for place, concept in zip(of.tolist(), concepts.tolist(), strict=True):
-        if concept in words:
-            found.setdefault(numbers[place], set()).add(concept)
+        if concept in values:
+            found.setdefault(numbers[place], set()).add(values[concept])
     return {number: frozenset(found.get(number, ())) for number in numbers}
 
 

@@ -17,9 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-import numpy as np
-
-from processors.recall.answer.closer_look import AHEAD, READ, AskedQuestion, asked_in, is_own
+from processors.recall.answer.closer_look import AHEAD, READ, AskedQuestion, asked_in, is_own, mapped
 from processors.text.questions.answer_kinds import (
     asks_absent,
     asks_allowed,
@@ -45,11 +43,11 @@ _EXCHANGE: Final = 4  # turns between what went and what came instead
 _REPLIES: Final = 6  # turns within which an invitation is declined
 _MOST_WORDS: Final = 2  # between a role and a name: my cousin, the quiet one called Ilse
 
-TurnReader = Callable[[int], TurnRecorded]
+TurnOf = Callable[[int], TurnRecorded]
 
 
 def exchanges(
-    question: AskedQuestion, scores: Mapping[int, float], best: Sequence[int], turn_of: TurnReader
+    question: AskedQuestion, scores: Mapping[int, float], best: Sequence[int], turn_of: TurnOf
 ) -> dict[int, float]:
     """Return what turns that answer by their part in the talk must get to rank before those they belong to."""
     added: dict[int, float] = {}
@@ -60,7 +58,7 @@ def exchanges(
 
 
 def _found(
-    question: AskedQuestion, scores: Mapping[int, float], best: Sequence[int], turn_of: TurnReader
+    question: AskedQuestion, scores: Mapping[int, float], best: Sequence[int], turn_of: TurnOf
 ) -> Iterator[tuple[int, int]]:
     """Yield each turn that answers, behind the turn that it must rank before."""
     if asks_cause(question.text):
@@ -78,7 +76,7 @@ def _found(
     yield from _introduced(question, best, turn_of)
 
 
-def _reasons(scores: Mapping[int, float], best: Sequence[int], turn_of: TurnReader) -> Iterator[tuple[int, int]]:
+def _reasons(scores: Mapping[int, float], best: Sequence[int], turn_of: TurnOf) -> Iterator[tuple[int, int]]:
     """Yield the reason that is given for what the best turn tells, if it gives none itself."""
     effect = turn_of(best[0])
     if tells_cause(effect.text):
@@ -94,7 +92,7 @@ def _reasons(scores: Mapping[int, float], best: Sequence[int], turn_of: TurnRead
 
 
 def _refusals(
-    question: AskedQuestion, scores: Mapping[int, float], best: Sequence[int], turn_of: TurnReader
+    question: AskedQuestion, scores: Mapping[int, float], best: Sequence[int], turn_of: TurnOf
 ) -> Iterator[tuple[int, int]]:
     """Yield those who decline, after a turn that asks who takes part in what the question names."""
     for number in best[:READ]:
@@ -105,7 +103,7 @@ def _refusals(
                     yield best[0], reply
 
 
-def _proposals(question: AskedQuestion, best: Sequence[int], turn_of: TurnReader) -> Iterator[tuple[int, int]]:
+def _proposals(question: AskedQuestion, best: Sequence[int], turn_of: TurnOf) -> Iterator[tuple[int, int]]:
     """Yield the best turn that proposes something that the question names."""
     read = best[:READ]
     asked = asked_in(question, read)
@@ -115,7 +113,7 @@ def _proposals(question: AskedQuestion, best: Sequence[int], turn_of: TurnReader
             return
 
 
-def _times(scores: Mapping[int, float], best: Sequence[int], turn_of: TurnReader) -> Iterator[tuple[int, int]]:
+def _times(scores: Mapping[int, float], best: Sequence[int], turn_of: TurnOf) -> Iterator[tuple[int, int]]:
     """Yield what answers with a time where a talk about what is asked asks for one."""
     for number in best[:FEW]:
         asked_by: str | None = None
@@ -127,7 +125,7 @@ def _times(scores: Mapping[int, float], best: Sequence[int], turn_of: TurnReader
             asked_by = turn.speaker if asks_when_back(turn.text) else asked_by
 
 
-def _restrictions(question: AskedQuestion, best: Sequence[int], turn_of: TurnReader) -> Iterator[tuple[int, int]]:
+def _restrictions(question: AskedQuestion, best: Sequence[int], turn_of: TurnOf) -> Iterator[tuple[int, int]]:
     """Yield what the asker says that they may not eat, drink or take."""
     read = best[:READ]
     related = _related_in(question, read)
@@ -138,7 +136,7 @@ def _restrictions(question: AskedQuestion, best: Sequence[int], turn_of: TurnRea
 
 
 def _replaced(
-    question: AskedQuestion, scores: Mapping[int, float], best: Sequence[int], turn_of: TurnReader
+    question: AskedQuestion, scores: Mapping[int, float], best: Sequence[int], turn_of: TurnOf
 ) -> Iterator[tuple[int, int]]:
     """Yield what a speaker got instead of what the best turn says is gone; what is gone, if the past is asked for."""
     is_asked, other, direction = (
@@ -153,7 +151,7 @@ def _replaced(
             return
 
 
-def _introduced(question: AskedQuestion, best: Sequence[int], turn_of: TurnReader) -> Iterator[tuple[int, int]]:
+def _introduced(question: AskedQuestion, best: Sequence[int], turn_of: TurnOf) -> Iterator[tuple[int, int]]:
     """Yield turns that say what is asked of a person by name, each behind the one that names them by their role."""
     read = best[:READ]
     naming = [number for number in read[:FEW] if any(each.label[:1].isupper() for each in turn_of(number).concepts)]
@@ -185,17 +183,12 @@ def _called(turn: TurnRecorded, roles: set[str]) -> frozenset[str]:
 def _related_in(question: AskedQuestion, numbers: Sequence[int]) -> dict[int, frozenset[int]]:
     """Map some turns to the rows of the question's words that each mentions, or a relative of."""
     terms = question.terms
-    row_of = {**dict(zip(terms.relatives.concept.tolist(), terms.relatives.row.tolist(), strict=True))}
+    row_of = dict(zip(terms.relatives.concept.tolist(), terms.relatives.row.tolist(), strict=True))
     row_of |= {number: row for row, number in enumerate(terms.words.tolist())}
-    of, concepts, _ = question.view.concepts_of_turns(np.array(numbers, np.int64))
-    found = dict[int, set[int]]()
-    for place, concept in zip(of.tolist(), concepts.tolist(), strict=True):
-        if concept in row_of:
-            found.setdefault(numbers[place], set()).add(row_of[concept])
-    return {number: frozenset(found.get(number, ())) for number in numbers}
+    return mapped(question, numbers, row_of)
 
 
-def _beside(number: int, most: int, scores: Mapping[int, float], turn_of: TurnReader) -> Iterator[int]:
+def _beside(number: int, most: int, scores: Mapping[int, float], turn_of: TurnOf) -> Iterator[int]:
     """Yield the turns right after one in its session that were found, or those before it if `most` is negative."""
     session, step = turn_of(number).session, 1 if most > 0 else -1
     for other in range(number + step, number + step + most, step):

@@ -4,7 +4,7 @@ fact_words.tsv   lists of words            {=kin} in a pattern
 fact_parts.tsv   parts of patterns         {V} in a pattern
 slots.tsv        slots of a card           how many values one holds, and its relation
 roles.tsv        what people are to one another: sister, 表哥, boss
-kin_paths.tsv    relatives in two steps            niece: a sister's daughter
+kin_paths.tsv    relatives in two steps    niece: a sister's daughter
 """
 
 from __future__ import annotations
