@@ -145,6 +145,7 @@ class Partition:
         self._budget = memory if isinstance(memory, MemoryBudget) else MemoryBudget(memory)
         self._rebuilding = rebuilding
         self._graphs: dict[str, Graph] = {}
+        self._graph_ids: list[str] = []  # of all graphs, ascending, as they were listed last
         self._counted: dict[str, int] = {}  # turns of those graphs that `position` counts, whatever still opens of them
         self._recently_read: dict[str, None] = {}  # graphs that were asked for last
         self._pages = GraphPages(store, graph_keys)
@@ -749,14 +750,19 @@ class Partition:
 
     def graph_ids(self) -> list[str]:
         """List the ids of all graphs, ascending.  Raises StoreCorruptError when some are missing."""
+        if len(self._graph_ids) != self.position.graphs:  # a graph never goes, so as many are the same
+            self._graph_ids = self._listed()
+        return self._graph_ids.copy()
+
+    def _listed(self) -> list[str]:
         stored = {keys.graph_of(key) for key, _ in self._store.scan(COUNTS, COUNTS)}
         missed = {graph_id for graph_id, aside in self._aside.items() if aside.missed}
-        graph_ids = sorted(stored | self._unflushed.keys() | missed)
+        graph_ids = stored | self._unflushed.keys() | missed
         if len(graph_ids) != self.position.graphs:
             raise StoreCorruptError(
                 f"{len(graph_ids)} graphs found, {self.position.graphs} expected: refold this partition"
             )
-        return graph_ids
+        return sorted(graph_ids)
 
     def graph_ids_with_content(self) -> list[str]:
         """List the ids of the graphs that have any content left, ascending.  Raises as `graph_ids`."""

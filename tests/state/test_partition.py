@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from state.events.events import decode
 from state.log_position import Acceptance, LogPosition
 from state.partition import Partition
-from state.store.keys import POSITION
+from state.store.keys import COUNTS, POSITION
 from state.store.rocksdb import RocksStore
 from state.store.store import Batch, MemoryStore
 from tests.support.fakes import WatchedStore
@@ -193,6 +194,28 @@ def test_graphs_come_by_name() -> None:
         log.turn(graph=name)
     partition = log.folded()
     assert partition.graph_ids() == [graph.graph_id for graph in partition.graphs()] == ["B", "a", "a:2", "b"]
+
+
+def test_the_names_of_graphs_are_read_from_the_store_once_until_a_graph_is_new() -> None:
+    class CountingStore(MemoryStore):
+        scans = 0
+
+        def scan(self, prefix: bytes, start: bytes) -> Iterator[tuple[bytes, bytes]]:
+            self.scans += prefix == COUNTS
+            return super().scan(prefix, start)
+
+    log, store = LogWriter(), CountingStore()
+    for name in ("b", "a"):
+        log.turn(graph=name)
+    partition = log.folded(store)
+    before = store.scans
+    partition.graph_ids().append("the caller's own")
+    assert partition.graph_ids() == ["a", "b"]
+    assert store.scans == before + 1
+    log.turn(graph="c")
+    fold(log.records[-1:], partition)
+    assert partition.graph_ids() == ["a", "b", "c"]
+    assert store.scans == before + 2
 
 
 def test_the_head_counts_graphs_and_turns_once() -> None:
