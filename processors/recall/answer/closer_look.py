@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 import numpy as np
 
@@ -60,7 +62,8 @@ _EMPTY: Final = frozenset(
 ) | {"the", "there", "about", "and", "for", "you", "our", "your", "their", "his", "her", "its", "them", "they", "can"}
 
 
-class AskedQuestion(NamedTuple):
+@dataclass(frozen=True)
+class AskedQuestion:
     """What is asked, by whom, and the words of it that the graph knows."""
 
     text: str
@@ -68,9 +71,19 @@ class AskedQuestion(NamedTuple):
     view: GraphView
     terms: QueryTerms
 
-    @property
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """Return the kinds of things that are asked for: a place, a price."""
+        return wanted(self.text)
+
+    @cached_property
+    def is_past(self) -> bool:
+        """Return whether the question asks how things once were."""
+        return asks_past(self.text)
+
+    @cached_property
     def words(self) -> frozenset[str]:
-        """The known words of the question, and those that are not known."""
+        """Return the known words of the question, and those that are not known."""
         known = (self.view.ids[number] for number in self.terms.words.tolist())
         return frozenset([*known, *self.terms.unknown])
 
@@ -112,7 +125,7 @@ def _in_turn(scores: Mapping[int, float], telling: Container[int]) -> dict[int, 
 
 def _telling(question: AskedQuestion, read: Sequence[int], turn_of: Callable[[int], TurnRecorded]) -> Iterator[int]:
     """Yield the turns that tell the kind of thing that is asked for; they, or a turn right before, speak of it."""
-    kinds, is_past = wanted(question.text), asks_past(question.text)
+    kinds, is_past = question.kinds, question.is_past
     if not kinds and not is_past:
         return
     near = {(turn_of(number).session, number) for number in _spoken_of(question, read)}
@@ -139,7 +152,7 @@ def _replies(
     question: AskedQuestion, read: Sequence[int], scores: Mapping[int, float], turn_of: Callable[[int], TurnRecorded]
 ) -> Iterator[tuple[int, int]]:
     """Yield the replies to turns that ask what the question asks, each with that turn, and with what it asked about."""
-    kinds = wanted(question.text)
+    kinds = question.kinds
     for number in read if kinds else ():
         turn, reply = turn_of(number), number + 1
         if turn.question and reply in scores and wanted(turn.text) & kinds and _is_reply(turn, turn_of(reply)):
@@ -160,9 +173,9 @@ def told_changes(
 
     Where the question is about the past, it is the other way round.
     """
-    added, is_past = dict[int, float](), asks_past(question.text)
+    added = dict[int, float]()
     for older, newer in _changed(question, best[:READ], turn_of):
-        after, first = (newer, older) if is_past else (older, newer)
+        after, first = (newer, older) if question.is_past else (older, newer)
         added[first] = max(added.get(first, 0.0), scores[after] + AHEAD - scores[first])
     return {number: worth for number, worth in added.items() if worth > 0}
 
@@ -174,14 +187,12 @@ def _changed(
 
     Where it is known who asks, that person said both.
     """
-    is_past = asks_past(question.text)
-    if not is_past and (question.terms.past or not asks_present(question.text)):
+    if not question.is_past and (question.terms.past or not asks_present(question.text)):
         return
-    own = [number for number in read if not question.asker or is_own(question, turn_of(number))]
-    changing = [number for number in own if tells_change(turn_of(number).text)]
-    asked = asked_in(question, own) if changing else {}
-    for newer in changing:
-        if asked[newer]:
+    asked = asked_in(question, read)
+    own = [each for each in read if asked[each] and (not question.asker or is_own(question, turn_of(each)))]
+    for newer in own if len(own) > 1 else ():
+        if tells_change(turn_of(newer).text):
             yield from ((older, newer) for older in own if _is_changed(question, asked, (older, newer), turn_of))
 
 
@@ -193,7 +204,7 @@ def _is_changed(
 ) -> bool:
     """Return whether a later turn speaks of what an older one says of what is asked."""
     (older, newer), head = pair, _head(question)
-    if turn_of(older).at >= turn_of(newer).at or not asked[older]:
+    if turn_of(older).at >= turn_of(newer).at:
         return False
     if asks_now(question.text) and (asked[older] & asked[newer] or head in asked[newer]):
         return True

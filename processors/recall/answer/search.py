@@ -7,8 +7,9 @@ Each step orders the found turns again, or adds to their scores.  `known` decide
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -16,16 +17,11 @@ import numpy as np
 from emgas.messages.relations import KnownRelation
 from processors.lifecycle.turns.people import cards_of
 from processors.recall.answer.closer_look import LOOKED_UP, AskedQuestion, closer_look, tells_omission, told_changes
-from processors.recall.answer.closer_look import READ as READ_AGAIN
 from processors.recall.answer.exchanges import exchanges
 from processors.recall.answer.habits import find_habits
 from processors.recall.answer.people import raised_by_changes, relations_for
 from processors.recall.answer.perceptual import rank_perceived
-from processors.recall.answer.prepared_query import (
-    PreparedQuery,
-    TurnReader,
-    items,
-)
+from processors.recall.answer.prepared_query import PreparedQuery, TurnReader, items
 from processors.recall.answer.relations import find_relations, lets_through
 from processors.recall.ranking.filters import Allowed
 from processors.recall.ranking.inquiry import Inquiry
@@ -48,6 +44,9 @@ from state.graph.tables.habit_table import HabitRow
 ODDS: Final = 4.0  # log-odds that double a score which is none
 LATEST: Final = 10  # turns that are offered where nothing is found
 
+# What turns are worth besides their scores: (question, scores by number, numbers best first, how to read a turn).
+Look = Callable[[AskedQuestion, Mapping[int, float], Sequence[int], TurnReader], Mapping[int, float]]
+
 
 @dataclass(frozen=True)
 class Matches:
@@ -68,7 +67,8 @@ def search(question: PreparedQuery, turns: TurnReader) -> Matches:
     """Search the graph: for turns, for what recurs, and for relations if they are asked for."""
     query, slot_question = question.query, _slot_question(question)
     recalled = _with_pronouns(question, _recall_turns(question), turns)
-    recalled = _with_changes(question, _looked_at(question, recalled, turns))
+    look = partial(_read_again, question, _asked(question, recalled), turns)
+    recalled = _with_changes(question, look(recalled, closer_look))
     habits, relations = _recurring(question), _relations(question, recalled, slot_question)
     known = _known(question, recalled)
     if _omission_told(question, recalled):
@@ -78,8 +78,8 @@ def search(question: PreparedQuery, turns: TurnReader) -> Matches:
         recalled = _worth_their_tokens(question, recalled, known)
     elif habits or relations or slot_question or query.fallback != "nearest":
         recalled = replace(recalled, passages=(), recalled=())
-    recalled = _changes_first(question, _evidence_first(question, recalled, slot_question), turns)
-    recalled = _exchanges_first(question, recalled, turns)
+    recalled = look(_evidence_first(question, recalled, slot_question), told_changes)
+    recalled = look(recalled, exchanges)
     is_match = bool(recalled.passages and (is_known or slot_question)) or bool(habits or relations)
     if not is_match and query.fallback == "recent":
         latest = recent(question.view, question.options.only, query.top_passages or LATEST)
@@ -166,30 +166,14 @@ def _omission_told(question: PreparedQuery, recalled: RecallResult) -> bool:
     return tells_omission(_asked(question, recalled), [each.number for each in recalled.passages])
 
 
-def _looked_at(question: PreparedQuery, recalled: RecallResult, turns: TurnReader) -> RecallResult:
-    """Raise turns that say what is asked in a way that no single word of theirs shows."""
+def _read_again(
+    question: PreparedQuery, asked: AskedQuestion, turns: TurnReader, recalled: RecallResult, look: Look
+) -> RecallResult:
+    """Raise turns by what is found in the texts of the best of them."""
     if not question.is_of_turns or not question.has_odds or not recalled.passages:
         return recalled
-    asked = _asked(question, recalled)
     scores = {each.number: each.score for each in recalled.passages[:LOOKED_UP]}
-    added = closer_look(asked, scores, list(scores), turns)
-    return replace(_raised(question, recalled, added), closer=added) if added else recalled
-
-
-def _changes_first(question: PreparedQuery, recalled: RecallResult, turns: TurnReader) -> RecallResult:
-    """Put what tells a change before what it changes, also where no card has understood it."""
-    if not question.is_of_turns or not question.has_odds or not recalled.passages:
-        return recalled
-    asked, scores = _asked(question, recalled), {each.number: each.score for each in recalled.passages[:READ_AGAIN]}
-    return _raised_closer(question, recalled, told_changes(asked, scores, list(scores), turns))
-
-
-def _exchanges_first(question: PreparedQuery, recalled: RecallResult, turns: TurnReader) -> RecallResult:
-    """Put what answers by the part it plays in the talk before the turn that it belongs to."""
-    if not question.is_of_turns or not question.has_odds or not recalled.passages:
-        return recalled
-    asked, scores = _asked(question, recalled), {each.number: each.score for each in recalled.passages[:LOOKED_UP]}
-    return _raised_closer(question, recalled, exchanges(asked, scores, list(scores), turns))
+    return _raised_closer(question, recalled, look(asked, scores, list(scores), turns))
 
 
 def _raised_closer(question: PreparedQuery, recalled: RecallResult, added: Mapping[int, float]) -> RecallResult:

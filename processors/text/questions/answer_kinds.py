@@ -14,7 +14,7 @@ rounded down, with C from what the question asks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from processors.text import chinese, greetings, tables
@@ -36,51 +36,65 @@ _PATTERNS: Final = tables.rows(__package__, "answer_kinds")
 EVERYDAY: Final = frozenset(word for (word,) in tables.rows("processors.text", "everyday_verbs"))
 
 
-def _pattern(shown: str) -> re.Pattern[str]:
-    """Return all patterns that show one thing of a text as one, compiled on its first use."""
-    patterns = [(script, pattern) for kind, script, pattern in _PATTERNS if kind == shown]
-    words = "|".join(pattern for script, pattern in patterns if script == "latin")
-    others = (pattern for script, pattern in patterns if script != "latin")
-    return tables.lazy("|".join([rf"\b(?:{words})\b", *others]), re.IGNORECASE)
+class _Pattern:
+    """Finds what shows one thing of a text.
+
+    In ASCII, nothing of Chinese, Japanese and Korean is tried, and small letters spare a test of every other case.
+    """
+
+    def __init__(self, shown: str) -> None:
+        rows = [(script, pattern) for kind, script, pattern in _PATTERNS if kind == shown]
+        words = rf"\b(?:{'|'.join(pattern for script, pattern in rows if script == 'latin')})\b"
+        anywhere = [(script, pattern) for script, pattern in rows if script != "latin"]
+        self._any = tables.lazy("|".join([words, *(pattern for _, pattern in anywhere)]), re.IGNORECASE)
+        self._ascii = tables.lazy("|".join([words, *(pattern for script, pattern in anywhere if script == "any")]))
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Find the first place that shows it."""
+        return self._ascii.search(text.lower()) if text.isascii() else self._any.search(text)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """Find all places that show it."""
+        return self._ascii.finditer(text.lower()) if text.isascii() else self._any.finditer(text)
 
 
-_NUMBER: Final = _pattern("number")
-_ASKS_NAME: Final = _pattern("asks-name")
-_ASKS_NUMBER: Final = _pattern("asks-number")
-_ASKS_LIST: Final = _pattern("asks-list")
-_ASKS_REASON: Final = _pattern("asks-reason")
-_ASKS_TIME: Final = _pattern("asks-time")
-_ASKS_HABIT: Final = _pattern("asks-habit")
-_ASKS_NOW: Final = _pattern("asks-now")
-_ASKS_STATE: Final = _pattern("asks-state")
-_ASKS_HAPPENED: Final = _pattern("asks-happened")
-_ASKS_PICTURE: Final = _pattern("asks-picture")
-_ASKS_PAST: Final = _pattern("asks-past")
-_ASKS_ACCOUNT: Final = _pattern("asks-account")
-_ASKS_OMITTED: Final = _pattern("asks-omitted")
-_ASKS_SELF: Final = _pattern("asks-self")
-_ASKS_FATE: Final = _pattern("asks-fate")
-_ASKS_PRESENT: Final = _pattern("asks-present")
-_TELLS_CHANGE: Final = _pattern("tells-change")
-_TELLS_PAST: Final = _pattern("tells-past")
-_ASKS_CAUSE: Final = _pattern("asks-cause")
-_TELLS_CAUSE: Final = _pattern("tells-cause")
-_ASKS_WHY: Final = _pattern("asks-why")
-_ASKS_ABSENT: Final = _pattern("asks-absent")
-_INVITES: Final = _pattern("invites")
-_DECLINES: Final = _pattern("declines")
-_ASKS_PROPOSAL: Final = _pattern("asks-proposal")
-_PROPOSES: Final = _pattern("proposes")
-_ASKS_WHEN: Final = _pattern("asks-when")
-_ASKS_WHEN_BACK: Final = _pattern("asks-when-back")
-_ASKS_ALLOWED: Final = _pattern("asks-allowed")
-_TELLS_RESTRICTION: Final = _pattern("tells-restriction")
-_TELLS_OF_ANOTHER: Final = _pattern("tells-of-another")
-_TELLS_ENDING: Final = _pattern("tells-ending")
-_TELLS_INSTEAD: Final = _pattern("tells-instead")
-_OF_ASKER: Final = _pattern("of-asker")
-_FORM: Final = _pattern("form")
-_GREETS: Final = _pattern("greets")
+_NUMBER: Final = _Pattern("number")
+_ASKS_NAME: Final = _Pattern("asks-name")
+_ASKS_NUMBER: Final = _Pattern("asks-number")
+_ASKS_LIST: Final = _Pattern("asks-list")
+_ASKS_REASON: Final = _Pattern("asks-reason")
+_ASKS_TIME: Final = _Pattern("asks-time")
+_ASKS_HABIT: Final = _Pattern("asks-habit")
+_ASKS_NOW: Final = _Pattern("asks-now")
+_ASKS_STATE: Final = _Pattern("asks-state")
+_ASKS_HAPPENED: Final = _Pattern("asks-happened")
+_ASKS_PICTURE: Final = _Pattern("asks-picture")
+_ASKS_PAST: Final = _Pattern("asks-past")
+_ASKS_ACCOUNT: Final = _Pattern("asks-account")
+_ASKS_OMITTED: Final = _Pattern("asks-omitted")
+_ASKS_SELF: Final = _Pattern("asks-self")
+_ASKS_FATE: Final = _Pattern("asks-fate")
+_ASKS_PRESENT: Final = _Pattern("asks-present")
+_TELLS_CHANGE: Final = _Pattern("tells-change")
+_TELLS_PAST: Final = _Pattern("tells-past")
+_ASKS_CAUSE: Final = _Pattern("asks-cause")
+_TELLS_CAUSE: Final = _Pattern("tells-cause")
+_ASKS_WHY: Final = _Pattern("asks-why")
+_ASKS_ABSENT: Final = _Pattern("asks-absent")
+_INVITES: Final = _Pattern("invites")
+_DECLINES: Final = _Pattern("declines")
+_ASKS_PROPOSAL: Final = _Pattern("asks-proposal")
+_PROPOSES: Final = _Pattern("proposes")
+_ASKS_WHEN: Final = _Pattern("asks-when")
+_ASKS_WHEN_BACK: Final = _Pattern("asks-when-back")
+_ASKS_ALLOWED: Final = _Pattern("asks-allowed")
+_TELLS_RESTRICTION: Final = _Pattern("tells-restriction")
+_TELLS_OF_ANOTHER: Final = _Pattern("tells-of-another")
+_TELLS_ENDING: Final = _Pattern("tells-ending")
+_TELLS_INSTEAD: Final = _Pattern("tells-instead")
+_OF_ASKER: Final = _Pattern("of-asker")
+_FORM: Final = _Pattern("form")
+_GREETS: Final = _Pattern("greets")
 _LETTER: Final = tables.lazy(r"[^\W_]")
 # A few words that ask nothing: whatever belongs to them is asked for.
 _KEYWORDS: Final = tables.lazy(r"(?=.{1,20}$)[^\W_]+(?: [^\W_]+){0,2}")
@@ -261,10 +275,14 @@ def form_of(text: str) -> str:
 
 def greets(text: str) -> bool:
     """Return whether a clean text says nothing but hello, thanks or goodbye: there is nothing to remember for it."""
+    if not _LETTER.search(text):
+        return False
     plain = list(text)
     for start, end in greetings.spans(text):
         plain[start:end] = " " * (end - start)
-    return bool(_LETTER.search(text)) and not _LETTER.search(_GREETS.sub(" ", "".join(plain)))
+    for match in _GREETS.finditer("".join(plain)):
+        plain[match.start() : match.end()] = " " * len(match[0])
+    return not _LETTER.search("".join(plain))
 
 
 def depth(text: str, concepts: int, speakers: int) -> int:
