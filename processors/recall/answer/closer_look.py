@@ -189,10 +189,11 @@ def _changed(
     """
     if not question.is_past and (question.terms.past or not asks_present(question.text)):
         return
-    asked = asked_in(question, read)
-    own = [each for each in read if asked[each] and (not question.asker or is_own(question, turn_of(each)))]
-    for newer in own if len(own) > 1 else ():
-        if tells_change(turn_of(newer).text):
+    own = [number for number in read if not question.asker or is_own(question, turn_of(number))]
+    changing = [number for number in own if tells_change(turn_of(number).text)]
+    asked = asked_in(question, own) if changing else {}
+    for newer in changing:
+        if asked[newer]:
             yield from ((older, newer) for older in own if _is_changed(question, asked, (older, newer), turn_of))
 
 
@@ -204,7 +205,7 @@ def _is_changed(
 ) -> bool:
     """Return whether a later turn speaks of what an older one says of what is asked."""
     (older, newer), head = pair, _head(question)
-    if turn_of(older).at >= turn_of(newer).at:
+    if turn_of(older).at >= turn_of(newer).at or not asked[older]:
         return False
     if asks_now(question.text) and (asked[older] & asked[newer] or head in asked[newer]):
         return True

@@ -212,9 +212,9 @@ def _sorted_with(keys: Integers, counts: Counts) -> tuple[Integers, Counts]:
 
 
 def starts_of(keys: Integers) -> Integers:
-    """Find where each distinct key of a sorted, non-empty array begins."""
+    """Find where each distinct key of a sorted array begins."""
     changes = np.empty(len(keys), np.bool_)
-    changes[0] = True
+    changes[:1] = True
     np.not_equal(keys[1:], keys[:-1], out=changes[1:])
     return np.flatnonzero(changes)
 

@@ -34,6 +34,7 @@ from processors.text.questions.answer_kinds import EVERYDAY, form_of, of_asker
 from processors.text.questions.owned import asks_owned
 from processors.text.scripts import HAN, is_han
 from state.arrays import Floats, Integers
+from state.graph.counting.sorted_pairs import starts_of
 from state.graph.view import GraphView
 
 EVIDENCE: Final = ("pair", "covered", "unknown", "strange", "named", "missing")
@@ -61,9 +62,11 @@ def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) 
     turns = np.bincount(mentions.word, mentions.share >= 1, len(words)).astype(np.int64)
     rarest = np.log1p(2 * upto + 1)
     rarity = np.where(turns > 0, idf(upto, turns), rarest)
-    turn, place = np.unique(mentions.passage, return_inverse=True)
-    pairs = np.bincount(place)
-    covered = np.bincount(place, rarity[mentions.word] * mentions.share)
+    by_turn = np.argsort(mentions.passage, kind="stable")
+    starts = starts_of(mentions.passage[by_turn])
+    turn = mentions.passage[by_turn][starts]
+    pairs = np.diff(starts, append=len(by_turn))
+    covered = np.add.reduceat((rarity[mentions.word] * mentions.share)[by_turn], starts)
     if len(named) == 1:
         covered = covered[inquiry.view.of_turns("speaker", turn) == named[0]]
     met = _met_by_members(inquiry, words, turns, plain) | {word for word in words if _told_by_steps(inquiry, word)}
@@ -240,11 +243,11 @@ def _mentions(inquiry: Inquiry, words: list[str], upto: int) -> _Mentions:
     here = np.flatnonzero((posted.passage < upto) & (of_word[posted.row] >= 0))
     row, passage = posted.row[here], posted.passage[here]
     word, mentioned = of_word[row], np.minimum(posted.times[here], 1) * share[row]
-    order = np.lexsort((-mentioned, passage, word))
-    mentions = _Mentions(word[order], passage[order], mentioned[order])
-    is_first = np.ones(len(here), np.bool_)
-    is_first[1:] = (mentions.word[1:] != mentions.word[:-1]) | (mentions.passage[1:] != mentions.passage[:-1])
-    return _Mentions(mentions.word[is_first], mentions.passage[is_first], mentions.share[is_first])
+    keys = word * max(upto, 1) + passage
+    order = np.argsort(keys, kind="stable")  # rows come in order of their turns: little is left to sort
+    starts = starts_of(keys[order])
+    first = order[starts]
+    return _Mentions(word[first], passage[first], np.maximum.reduceat(mentioned[order], starts))
 
 
 def _rows(inquiry: Inquiry, words: list[str]) -> tuple[Integers, Floats]:
