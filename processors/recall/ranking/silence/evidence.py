@@ -65,7 +65,7 @@ def find_evidence(inquiry: Inquiry, question: Extraction, text: str, upto: int) 
     by_turn = np.argsort(mentions.passage, kind="stable")
     starts = starts_of(mentions.passage[by_turn])
     turn = mentions.passage[by_turn][starts]
-    pairs = np.diff(starts, append=len(by_turn))
+    pairs = np.add.reduceat(np.ones_like(by_turn), starts)
     covered = np.add.reduceat((rarity[mentions.word] * mentions.share)[by_turn], starts)
     if len(named) == 1:
         covered = covered[inquiry.view.of_turns("speaker", turn) == named[0]]
