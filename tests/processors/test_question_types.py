@@ -6,6 +6,7 @@ import pytest
 
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lexicon import hyponyms
+from processors.text.questions import answer_kinds
 from processors.text.questions.answer_kinds import (
     asks_list,
     depth,
@@ -40,3 +41,10 @@ def test_every_member_of_a_kind_is_written_as_the_id_of_its_concept() -> None:
     for member in {member for members in hyponyms.MEMBERS.values() for member in members}:
         if member.isascii():
             assert language.normal_form(member) == member
+
+
+def test_signs_of_one_script_alone_are_found_in_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer_kinds, "_PATTERNS", [["animal", "han", "猫"], ["pet", "latin", "cats?"]])
+    animal, pet = answer_kinds.Signs("animal"), answer_kinds.Signs("pet")
+    assert [bool(animal.search(text)) for text in ("my cat", "我的猫", "我的车 and a cat")] == [False, True, False]
+    assert [bool(pet.search(text)) for text in ("my Cat", "我的猫", "我的车 and a CAT")] == [True, False, True]

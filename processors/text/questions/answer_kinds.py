@@ -36,65 +36,66 @@ _PATTERNS: Final = tables.rows(__package__, "answer_kinds")
 EVERYDAY: Final = frozenset(word for (word,) in tables.rows("processors.text", "everyday_verbs"))
 
 
-class _Pattern:
-    """Finds what shows one thing of a text.
+class Signs:
+    """The patterns of one kind of sign in a text.
 
-    In ASCII, nothing of Chinese, Japanese and Korean is tried, and small letters spare a test of every other case.
+    A text in ASCII is searched in lower case, and only for what it can contain: this is faster than ignoring case.
     """
 
     def __init__(self, shown: str) -> None:
         rows = [(script, pattern) for kind, script, pattern in _PATTERNS if kind == shown]
-        words = rf"\b(?:{'|'.join(pattern for script, pattern in rows if script == 'latin')})\b"
+        latin = "|".join(pattern for script, pattern in rows if script == "latin")
+        words = rf"\b(?:{latin})\b" if latin else "(?!)"  # which matches nothing: without words, it would match all
         anywhere = [(script, pattern) for script, pattern in rows if script != "latin"]
         self._any = tables.lazy("|".join([words, *(pattern for _, pattern in anywhere)]), re.IGNORECASE)
         self._ascii = tables.lazy("|".join([words, *(pattern for script, pattern in anywhere if script == "any")]))
 
     def search(self, text: str) -> re.Match[str] | None:
-        """Find the first place that shows it."""
+        """Find the first sign."""
         return self._ascii.search(text.lower()) if text.isascii() else self._any.search(text)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        """Find all places that show it."""
+        """Find all signs."""
         return self._ascii.finditer(text.lower()) if text.isascii() else self._any.finditer(text)
 
 
-_NUMBER: Final = _Pattern("number")
-_ASKS_NAME: Final = _Pattern("asks-name")
-_ASKS_NUMBER: Final = _Pattern("asks-number")
-_ASKS_LIST: Final = _Pattern("asks-list")
-_ASKS_REASON: Final = _Pattern("asks-reason")
-_ASKS_TIME: Final = _Pattern("asks-time")
-_ASKS_HABIT: Final = _Pattern("asks-habit")
-_ASKS_NOW: Final = _Pattern("asks-now")
-_ASKS_STATE: Final = _Pattern("asks-state")
-_ASKS_HAPPENED: Final = _Pattern("asks-happened")
-_ASKS_PICTURE: Final = _Pattern("asks-picture")
-_ASKS_PAST: Final = _Pattern("asks-past")
-_ASKS_ACCOUNT: Final = _Pattern("asks-account")
-_ASKS_OMITTED: Final = _Pattern("asks-omitted")
-_ASKS_SELF: Final = _Pattern("asks-self")
-_ASKS_FATE: Final = _Pattern("asks-fate")
-_ASKS_PRESENT: Final = _Pattern("asks-present")
-_TELLS_CHANGE: Final = _Pattern("tells-change")
-_TELLS_PAST: Final = _Pattern("tells-past")
-_ASKS_CAUSE: Final = _Pattern("asks-cause")
-_TELLS_CAUSE: Final = _Pattern("tells-cause")
-_ASKS_WHY: Final = _Pattern("asks-why")
-_ASKS_ABSENT: Final = _Pattern("asks-absent")
-_INVITES: Final = _Pattern("invites")
-_DECLINES: Final = _Pattern("declines")
-_ASKS_PROPOSAL: Final = _Pattern("asks-proposal")
-_PROPOSES: Final = _Pattern("proposes")
-_ASKS_WHEN: Final = _Pattern("asks-when")
-_ASKS_WHEN_BACK: Final = _Pattern("asks-when-back")
-_ASKS_ALLOWED: Final = _Pattern("asks-allowed")
-_TELLS_RESTRICTION: Final = _Pattern("tells-restriction")
-_TELLS_OF_ANOTHER: Final = _Pattern("tells-of-another")
-_TELLS_ENDING: Final = _Pattern("tells-ending")
-_TELLS_INSTEAD: Final = _Pattern("tells-instead")
-_OF_ASKER: Final = _Pattern("of-asker")
-_FORM: Final = _Pattern("form")
-_GREETS: Final = _Pattern("greets")
+_NUMBER: Final = Signs("number")
+_ASKS_NAME: Final = Signs("asks-name")
+_ASKS_NUMBER: Final = Signs("asks-number")
+_ASKS_LIST: Final = Signs("asks-list")
+_ASKS_REASON: Final = Signs("asks-reason")
+_ASKS_TIME: Final = Signs("asks-time")
+_ASKS_HABIT: Final = Signs("asks-habit")
+_ASKS_NOW: Final = Signs("asks-now")
+_ASKS_STATE: Final = Signs("asks-state")
+_ASKS_HAPPENED: Final = Signs("asks-happened")
+_ASKS_PICTURE: Final = Signs("asks-picture")
+_ASKS_PAST: Final = Signs("asks-past")
+_ASKS_ACCOUNT: Final = Signs("asks-account")
+_ASKS_OMITTED: Final = Signs("asks-omitted")
+_ASKS_SELF: Final = Signs("asks-self")
+_ASKS_FATE: Final = Signs("asks-fate")
+_ASKS_PRESENT: Final = Signs("asks-present")
+_TELLS_CHANGE: Final = Signs("tells-change")
+_TELLS_PAST: Final = Signs("tells-past")
+_ASKS_CAUSE: Final = Signs("asks-cause")
+_TELLS_CAUSE: Final = Signs("tells-cause")
+_ASKS_WHY: Final = Signs("asks-why")
+_ASKS_ABSENT: Final = Signs("asks-absent")
+_INVITES: Final = Signs("invites")
+_DECLINES: Final = Signs("declines")
+_ASKS_PROPOSAL: Final = Signs("asks-proposal")
+_PROPOSES: Final = Signs("proposes")
+_ASKS_WHEN: Final = Signs("asks-when")
+_ASKS_WHEN_BACK: Final = Signs("asks-when-back")
+_ASKS_ALLOWED: Final = Signs("asks-allowed")
+_TELLS_RESTRICTION: Final = Signs("tells-restriction")
+_TELLS_OF_ANOTHER: Final = Signs("tells-of-another")
+_TELLS_ENDING: Final = Signs("tells-ending")
+_TELLS_INSTEAD: Final = Signs("tells-instead")
+_OF_ASKER: Final = Signs("of-asker")
+_FORM: Final = Signs("form")
+_GREETS: Final = Signs("greets")
 _LETTER: Final = tables.lazy(r"[^\W_]")
 # A few words that ask nothing: whatever belongs to them is asked for.
 _KEYWORDS: Final = tables.lazy(r"(?=.{1,20}$)[^\W_]+(?: [^\W_]+){0,2}")
