@@ -28,6 +28,7 @@ class Explorer {
   private changed: api.Compared | null = null;
   private loading: AbortController | null = null;
   private film = 0;
+  private notices = 0; // so far, the empty ones too
   private readonly memory = new Memory();
   private readonly sky: Sky;
   private readonly wave: Wave;
@@ -96,11 +97,12 @@ class Explorer {
 
   // what is asked of the gateway
 
-  /** Await something; say what went wrong, and give null. */
+  /** Await something; say what went wrong, and give null.  Success removes only the notice that stood before it. */
   private async told<T>(work: Promise<T>): Promise<T | null> {
+    const before = this.notices;
     try {
       const found = await work;
-      this.notice("");
+      if (this.notices === before) this.notice(""); // what went wrong meanwhile stays on the screen
       return found;
     } catch (error) {
       if (error instanceof DOMException && error.name === "AbortError") return null;
@@ -379,6 +381,7 @@ class Explorer {
   }
 
   private notice(text: string, kind = "plain", action?: { text: string; do: () => void }): void {
+    this.notices += 1;
     const notice = byId("notice");
     notice.hidden = !text;
     notice.replaceChildren(text);

@@ -484,6 +484,24 @@ def test_an_import_that_stops_halfway_is_not_reported_as_done(
     forgive_broken_connections(visit)
 
 
+def test_what_went_wrong_stays_on_the_screen_when_an_earlier_request_succeeds_later(visit: Visit) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    visit.page.route("**/v1/graphs/demo", hold)
+    visit.page.click("#remember")  # asks which preset this memory has
+    visit.page.route("**/turns", lambda route: route.abort())
+    visit.page.get_by_label("What should it remember?").fill("Ben bought a guitar.")
+    visit.page.get_by_role("button", name="Remember it").click()
+    expect(visit.page.locator("#notice")).to_contain_text(UNREACHABLE)
+    held[0].continue_()
+    expect(visit.page.get_by_role("combobox", name="How it forgets")).to_have_value("default")
+    expect(visit.page.locator("#notice")).to_contain_text(UNREACHABLE)
+    forgive_broken_connections(visit)
+
+
 def forgive_broken_connections(visit: Visit) -> None:
     visit.problems[:] = [each for each in visit.problems if "ERR_" not in each]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
 
 from emgas import MemoryClient
 from gateway.auth.keys import Keys
@@ -62,6 +62,7 @@ def build_page() -> None:
 
 def launched(playwright: Playwright) -> Browser:
     """Start the browser."""
+    expect.set_options(timeout=MILLISECONDS)
     return playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
 
 
