@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from processors.recall.answer.closer_look import OMITTED
-from processors.text.questions.answer_kinds import asks_fate, asks_omitted, asks_present, asks_self, tells_change
+from processors.text.questions.answer_kinds import asks_omitted, asks_present, asks_self, tells_change
 from tests.support.stories import Story
 
 LEFT_OUT = (
@@ -126,8 +126,6 @@ def test_a_turn_with_like_words_tells_no_change(text: str) -> None:
     [
         (asks_self, "Do I eat pork?", "Does my sister eat pork?"),
         (asks_self, "我会游泳吗？", "我妈会游泳吗？"),
-        (asks_fate, "What became of the boat?", "Whose is the boat?"),
-        (asks_fate, "那辆车怎么样了？", "那辆车多少钱？"),
         (asks_present, "Who is my coach?", "Who was my coach?"),
         (asks_present, "我早上喝什么？", "我以前喝什么？"),
     ],
@@ -155,6 +153,6 @@ def test_an_explanation_says_what_a_closer_look_added() -> None:
         story.tell(str(number), text)
     best, *others = story.ask("When did I miss pilates?", asker="Ada", explain=True).passages
     assert best.why is not None
-    assert best.why.terms["closer_look"] == OMITTED
+    assert best.why.terms["closer_look"] == pytest.approx(OMITTED)
     assert sum(best.why.terms.values()) == pytest.approx(best.score)
     assert all(each.why is not None and "closer_look" not in each.why.terms for each in others)

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 import numpy as np
 
 from emgas.messages.relations import KnownRelation
 from processors.lifecycle.turns.people import cards_of
-from processors.recall.answer.closer_look import LOOKED_UP, AskedQuestion, closer_look, tells_omission, told_changes
-from processors.recall.answer.exchanges import exchanges
+from processors.recall.answer.closer_look import LOOKED_UP, AskedQuestion, closer_look, tells_omission
 from processors.recall.answer.habits import find_habits
 from processors.recall.answer.people import raised_by_changes, relations_for
 from processors.recall.answer.perceptual import rank_perceived
 from processors.recall.answer.prepared_query import PreparedQuery, TurnReader, items
 from processors.recall.answer.relations import find_relations, lets_through
+from processors.recall.answer.told_changes import told_changes
 from processors.recall.ranking.filters import Allowed
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.pronouns import READ, meant_by_pronouns
@@ -67,8 +66,7 @@ def search(question: PreparedQuery, turns: TurnReader) -> Matches:
     """Search the graph: for turns, for what recurs, and for relations if they are asked for."""
     query, slot_question = question.query, _slot_question(question)
     recalled = _with_pronouns(question, _recall_turns(question), turns)
-    look = partial(_read_again, question, _asked(question, recalled), turns)
-    recalled = _with_changes(question, look(recalled, closer_look))
+    recalled = _with_changes(question, _read_again(question, recalled, turns, closer_look))
     habits, relations = _recurring(question), _relations(question, recalled, slot_question)
     known = _known(question, recalled)
     if _omission_told(question, recalled):
@@ -78,8 +76,7 @@ def search(question: PreparedQuery, turns: TurnReader) -> Matches:
         recalled = _worth_their_tokens(question, recalled, known)
     elif habits or relations or slot_question or query.fallback != "nearest":
         recalled = replace(recalled, passages=(), recalled=())
-    recalled = look(_evidence_first(question, recalled, slot_question), told_changes)
-    recalled = look(recalled, exchanges)
+    recalled = _read_again(question, _evidence_first(question, recalled, slot_question), turns, told_changes)
     is_match = bool(recalled.passages and (is_known or slot_question)) or bool(habits or relations)
     if not is_match and query.fallback == "recent":
         latest = recent(question.view, question.options.only, query.top_passages or LATEST)
@@ -166,18 +163,12 @@ def _omission_told(question: PreparedQuery, recalled: RecallResult) -> bool:
     return tells_omission(_asked(question, recalled), [each.number for each in recalled.passages])
 
 
-def _read_again(
-    question: PreparedQuery, asked: AskedQuestion, turns: TurnReader, recalled: RecallResult, look: Look
-) -> RecallResult:
+def _read_again(question: PreparedQuery, recalled: RecallResult, turns: TurnReader, look: Look) -> RecallResult:
     """Raise turns by what is found in the texts of the best of them."""
     if not question.is_of_turns or not question.has_odds or not recalled.passages:
         return recalled
     scores = {each.number: each.score for each in recalled.passages[:LOOKED_UP]}
-    return _raised_closer(question, recalled, look(asked, scores, list(scores), turns))
-
-
-def _raised_closer(question: PreparedQuery, recalled: RecallResult, added: Mapping[int, float]) -> RecallResult:
-    """Raise turns by what a closer look added besides what it added before."""
+    added = look(_asked(question, recalled), scores, list(scores), turns)
     if not added:
         return recalled
     closer = {number: recalled.closer.get(number, 0.0) + worth for number, worth in added.items()}

@@ -77,22 +77,10 @@ _ASKS_SELF: Final = Signs("asks-self")
 _ASKS_FATE: Final = Signs("asks-fate")
 _ASKS_PRESENT: Final = Signs("asks-present")
 _TELLS_CHANGE: Final = Signs("tells-change")
+_HINTS_CHANGE: Final = Signs("hints-change")
 _TELLS_PAST: Final = Signs("tells-past")
 _ASKS_CAUSE: Final = Signs("asks-cause")
 _TELLS_CAUSE: Final = Signs("tells-cause")
-_ASKS_WHY: Final = Signs("asks-why")
-_ASKS_ABSENT: Final = Signs("asks-absent")
-_INVITES: Final = Signs("invites")
-_DECLINES: Final = Signs("declines")
-_ASKS_PROPOSAL: Final = Signs("asks-proposal")
-_PROPOSES: Final = Signs("proposes")
-_ASKS_WHEN: Final = Signs("asks-when")
-_ASKS_WHEN_BACK: Final = Signs("asks-when-back")
-_ASKS_ALLOWED: Final = Signs("asks-allowed")
-_TELLS_RESTRICTION: Final = Signs("tells-restriction")
-_TELLS_OF_ANOTHER: Final = Signs("tells-of-another")
-_TELLS_ENDING: Final = Signs("tells-ending")
-_TELLS_INSTEAD: Final = Signs("tells-instead")
 _OF_ASKER: Final = Signs("of-asker")
 _FORM: Final = Signs("form")
 _GREETS: Final = Signs("greets")
@@ -184,6 +172,11 @@ def tells_change(text: str) -> bool:
     return _TELLS_CHANGE.search(text) is not None
 
 
+def hints_change(text: str) -> bool:
+    """Return whether a turn has a word that changes are told with: now, actually, up, 改, 涨."""
+    return _HINTS_CHANGE.search(text) is not None
+
+
 def tells_past(text: str) -> bool:
     """Return whether a turn says how things once were: we used to, 以前, 原来."""
     return _TELLS_PAST.search(text) is not None
@@ -202,66 +195,6 @@ def asks_cause(text: str) -> bool:
 def tells_cause(text: str) -> bool:
     """Return whether a turn gives a reason: because, it's the boiler."""
     return _TELLS_CAUSE.search(text) is not None
-
-
-def asks_why(text: str) -> bool:
-    """Return whether a turn of a talk asks another speaker for a reason: why?, what happened?"""
-    return _ASKS_WHY.search(text) is not None
-
-
-def asks_absent(text: str) -> bool:
-    """Return whether a question asks who takes no part: who is not coming, who couldn't make it."""
-    return _ASKS_ABSENT.search(text) is not None
-
-
-def invites(text: str) -> bool:
-    """Return whether a turn asks who takes part: who is coming, anyone for lunch?"""
-    return "?" in text and _INVITES.search(text) is not None
-
-
-def declines(text: str) -> bool:
-    """Return whether a turn says at its beginning that its speaker takes no part: can't, sorry, count me out."""
-    return _DECLINES.search(text) is not None
-
-
-def asks_proposal(text: str) -> bool:
-    """Return whether a question asks for a proposal: who suggested, whose idea."""
-    return _ASKS_PROPOSAL.search(text) is not None
-
-
-def proposes(text: str) -> bool:
-    """Return whether a turn proposes something: we should, let's, how about."""
-    return _PROPOSES.search(text) is not None
-
-
-def asks_when(text: str) -> bool:
-    """Return whether a question in English asks for a time: when, on which day."""
-    return _ASKS_WHEN.search(text) is not None
-
-
-def asks_when_back(text: str) -> bool:
-    """Return whether a turn of a talk asks nothing but when: when?, when is it?"""
-    return _ASKS_WHEN_BACK.search(text) is not None
-
-
-def asks_allowed(text: str) -> bool:
-    """Return whether a question asks what its asker may eat, drink or take: can I eat, should we order."""
-    return _ASKS_ALLOWED.search(text) is not None
-
-
-def tells_restriction(text: str) -> bool:
-    """Return whether a turn tells what its speaker may not eat, drink or take: allergic, vegan, the doctor said."""
-    return _TELLS_RESTRICTION.search(text) is not None and _TELLS_OF_ANOTHER.search(text) is None
-
-
-def tells_ending(text: str) -> bool:
-    """Return whether a turn tells that a thing is had no more, or will not be: it died, we're swapping cars."""
-    return _TELLS_ENDING.search(text) is not None or tells_change(text)
-
-
-def tells_instead(text: str) -> bool:
-    """Return whether a turn tells what was got: gone for an estate, ended up with the blue one."""
-    return _TELLS_INSTEAD.search(text) is not None
 
 
 def of_asker(text: str) -> bool:
