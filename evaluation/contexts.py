@@ -27,7 +27,7 @@ from processors.recall.ranking.dense import Embedder
 from state.arrays import Floats
 
 BUDGET: Final = 1000
-COLUMNS: Final = ("context_recall", "context_precision", "context_tokens")
+COLUMNS: Final = ("context_recall", "context_precision", "context_tokens", "first_turn")
 NOWHERE: Final = Position(partition=0, watermark=0, source=0)
 
 
@@ -60,23 +60,24 @@ class ExaminedMemory:
 
 
 def of_product(examined: Examined, memory: ExaminedMemory | None = None, **options: object) -> Floats:
-    """Measure COLUMNS of the product's contexts for every question: (q, 3).  options: of the queries."""
+    """Measure COLUMNS of the product's contexts for every question: (q, 4).  options: of the queries."""
     memory = memory or ExaminedMemory.of(examined)
     shown = (memory.ask(question.text, **options) for question in examined.questions)
     return _rows(
-        _against(examined, each.turns, question, each.reply.tokens)
+        (*_against(examined, each.turns, question, each.reply.tokens), _is_first(each.reply, question))
         for each, question in zip(shown, examined.questions, strict=True)
     )
 
 
 def of_method(examined: Examined, method: Method) -> Floats:
-    """Measure COLUMNS of contexts that are packed in the order of a method: (q, 3)."""
+    """Measure COLUMNS of contexts that are packed in the order of a method: (q, 4)."""
     ranker = method(examined.memory)
     rows = []
     for question in examined.questions:
         order = ranker(examined.memory.question(question.text), question.text).packed
         context = pack(examined, order.tolist(), BUDGET)
-        rows.append(_against(examined, context.passages, question, context.tokens))
+        is_first = bool(len(order)) and examined.memory.view.passage_id[order[0]] in question.evidence
+        rows.append((*_against(examined, context.passages, question, context.tokens), float(is_first)))
     return _rows(rows)
 
 
@@ -101,5 +102,10 @@ def _against(
     return min(1.0, hits / needed), hits / max(len(turns), 1), float(tokens)
 
 
-def _rows(rows: Iterable[tuple[float, float, float]]) -> Floats:
+def _is_first(reply: Reply, question: LabelledQuestion) -> float:
+    """Return 1 where the first turn of a reply is evidence."""
+    return float(any(each.id in question.evidence for each in reply.passages[:1]))
+
+
+def _rows(rows: Iterable[tuple[float, ...]]) -> Floats:
     return np.array(list(rows), np.float64).reshape(-1, len(COLUMNS))

@@ -1,7 +1,8 @@
 """Everything that this project claims of recall, measured on every data set of a folder: `python -m evaluation FOLDER`.
 
     of the product   evidence in the context of 1,000 tokens, with silence; the share of its lines that are evidence;
-                     R@5; how well `known` tells what a memory holds, and what silence costs
+                     how often the first turn is evidence; R@5; how well `known` tells what a memory holds, and what
+                     silence costs
     of the peers     contexts and R@5 of BM25, and of PageRank with all our features
     of hooks         what prompts to an agent get (measures/hooks.py)
 
@@ -27,6 +28,7 @@ from state.arrays import Floats
 
 PEERS: Final = ("bm25", "ppr-structured")
 FIRST: Final = METRICS.index("R@5")
+MEANS: Final = ("context_recall", "context_precision", "first_turn", "R@5")
 
 
 def measure_set(examined: Sequence[Examined], clock: Clock, generator: Callable[[], Any]) -> dict[str, Any]:
@@ -45,6 +47,7 @@ def measure_set(examined: Sequence[Examined], clock: Clock, generator: Callable[
         "context_recall": _interval(of_means([[ours[:, 0]]], generator())),
         "context_precision": _interval(of_means([[ours[:, 1]]], generator())),
         "context_tokens": round(float(ours[:, 2].mean()), 1),
+        "first_turn": _interval(of_means([[ours[:, 3]]], generator())),
         "R@5": _interval(of_means([[first[SUBJECT]]], generator())),
         "gains": {name: _interval(paired(ours[:, 0], rows[name][:, 0], generator())) for name in PEERS},
         "first_gains": {name: _interval(paired(first[SUBJECT], first[name], generator())) for name in PEERS},
@@ -75,6 +78,7 @@ HEAD: Final = (
     "questions",
     "in the context",
     "lines that are evidence",
+    "first turn",
     "first five",
     "more than BM25",
     "more than PageRank",
@@ -112,7 +116,7 @@ def _cells(result: Mapping[str, Any]) -> tuple[str, ...]:
     quiet = result["silence"]
     return (
         str(result["questions"]),
-        *(_shown(result[name]) for name in ("context_recall", "context_precision", "R@5")),
+        *(_shown(result[name]) for name in MEANS),
         *(_shown(result["gains"][name]) for name in PEERS),
         *(_auroc(quiet.get(kind)) for kind in ("general", "other")),
         f"{quiet['general']['silent_default']:.0f}",
@@ -127,7 +131,10 @@ def _means(results: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     quiet = [result["silence"] for result in results]
     return (
         str(sum(result["questions"] for result in results)),
-        *(mean([result[name][0] for result in results]) for name in ("context_recall", "context_precision", "R@5")),
+        *(
+            mean([result[name][0] for result in results])
+            for name in ("context_recall", "context_precision", "first_turn", "R@5")
+        ),
         *(mean([result["gains"][name][0] for result in results]) for name in PEERS),
         *(mean([each[kind]["auroc"] for each in quiet if kind in each], 3) for kind in ("general", "other")),
         mean([each["general"]["silent_default"] for each in quiet], 0),

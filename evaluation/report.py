@@ -52,7 +52,7 @@ def _measures(report: Mapping[str, Any]) -> tuple[Any, ...]:
 def _contexts(methods: Mapping[str, Any]) -> Any:
     """Lay out what a model gets: the evidence in the context that is shown, as a user asks."""
     rows = output.table(
-        "in the context that a model gets, at 1,000 tokens", "method", "recall#", "precision#", "tokens#"
+        "in the context that a model gets, at 1,000 tokens", "method", "recall#", "precision#", "tokens#", "first turn#"
     )
     for name, method in methods.items():
         if COLUMNS[0] in method:

@@ -56,8 +56,8 @@ def of_method(
 
 def of_contexts(rows: NDArray[np.float64], questions: Sequence[LabelledQuestion]) -> dict[str, float]:
     """Return what contexts hold on average: the shares in percent, the tokens as they are."""
-    recall, precision, tokens = rows[headline(questions)].mean(axis=0).tolist()
-    values = 100 * recall, 100 * precision, tokens
+    recall, precision, tokens, first = rows[headline(questions)].mean(axis=0).tolist()
+    values = 100 * recall, 100 * precision, tokens, 100 * first
     return {name: round(value, 2) for name, value in zip(COLUMNS, values, strict=True)}
 
 

@@ -3,15 +3,14 @@
     sign       what the turn does                                                                        log-odds
     omitted    says that what is asked for was left out: "didn't make it to pilates"                     4
     wanted     tells the kind of thing that a Chinese question wants: 丁老师搬到六楼了 for 在哪个办公室   3
+    goes on    says with a pronoun what is asked of what its speaker named right before: "it got stuck"  3
     self       says it of the asker: "I never learned to drive" for "Can I drive?"                       2
     reply      replies to another who asks about what is asked: "a kayak" after "what for?"              1
-    goes on    says with a pronoun what is asked of what its speaker named right before: "it got stuck"   3
-    change     is the newest about what is asked, and hints at a change: "going up to 100"                  1
+    change     is the newest about what is asked, and hints at a change: "going up to 100"               1
     first      is the oldest about what is asked, where the question asks how things were                1
     value      tells a time, a number, a name or a reason, as it is asked for                            0.5
-    its value  tells one about what the turns right before it name                                       0.5
-    pronoun    has a pronoun, and the turns right before it name what is asked                           0.25
-    carried    leaves words of the question to the turns right before it                                 0.25 · share
+    its value  tells one of what the turns right before it name                                          0.5
+    pronoun    has a pronoun, and the turns right before it name what is asked                           0.5
 
 The turns keep their scores as a set, because a context shows what is near the best; only `omitted` adds to one.  The
 weights are the best found for the first turn of an answer on all development data; most turns have no sign.
@@ -58,8 +57,7 @@ CHANGE: Final = 1.0
 FIRST: Final = 1.0
 VALUE: Final = 0.5
 GOES_ON: Final = 3.0
-PRONOUN: Final = 0.25
-CARRIED: Final = 0.25
+PRONOUN: Final = 0.5
 _BACK: Final = 3  # turns before one that it may go on about
 _MOST_WORDS: Final = 4  # between "I" and what is asked for
 _EARLY: Final = 60  # characters of a turn, in which a pronoun goes on about what was named before
@@ -148,12 +146,12 @@ class _Signs:
         turn = self._turn_of(number)
         carried = self._carried(number) if not turn.question else frozenset[int]()
         worth = SELF * self._is_of_self(turn) + WANTED * self._tells_wanted(number, turn)
-        worth += REPLY * self._replies(number) + VALUE * self._tells_value(turn) * (1 + bool(carried))
+        worth += REPLY * self._replies(number) + self._in_time(number, turn)
+        if self._asked[number] or carried:
+            worth += VALUE * self._tells_value(turn) * (1 + bool(carried))
         if carried:
-            worth += PRONOUN * bool(_GOES_ON.search(turn.text, 0, _EARLY))
-            worth += GOES_ON * self._goes_on(number, turn)
-            worth += CARRIED * len(carried) / max(1, len(self._question.words))
-        return worth + self._in_time(number, turn)
+            worth += PRONOUN * bool(_GOES_ON.search(turn.text, 0, _EARLY)) + GOES_ON * self._goes_on(number, turn)
+        return worth
 
     def _before(self, number: int, most: int = _BACK) -> Iterator[int]:
         """Yield the turns right before one in its session."""
