@@ -7,7 +7,16 @@ from collections.abc import Callable
 import pytest
 
 from processors.recall.answer.closer_look import OMITTED
-from processors.text.questions.answer_kinds import asks_omitted, asks_present, asks_self, tells_change
+from processors.text.questions.answer_kinds import (
+    ask_alike,
+    asks_cause,
+    asks_fate,
+    asks_omitted,
+    asks_present,
+    asks_self,
+    tells_cause,
+    tells_change,
+)
 from tests.support.stories import Story
 
 LEFT_OUT = (
@@ -82,14 +91,55 @@ KEPT = {
 }  # fmt: skip
 
 
-def test_the_reply_comes_before_who_asked_the_same_and_what_that_was_about() -> None:
+TALKS = {
+    "a reason after why": (
+        ("Bo: we sold the boat", "Ada: why?", "Bo: nobody sailed any more", "Ada: fair"),
+        "Why did Bo sell the boat?", "nobody sailed",
+    ),
+    "a time after when": (
+        ("Bo: Mina and Jo are having a baby", "Ada: wow, when?", "Bo: early March they think", "Ada: a baby, lovely"),
+        "When is Mina and Jo's baby due?", "early March",
+    ),
+    "a number after how many": (
+        ("Ada: got eggs from the farm", "Bo: how many?", "Ada: thirty, nearly free", "Ada: eggs all week then"),
+        "How many eggs did I get?", "thirty",
+    ),
+    "a place after where": (
+        ("大姐: 婆婆要开刀了，胆结石", "妈: 在哪个医院？", "大姐: 市一院，明天上午", "爸: 多带件衣服"),
+        "婆婆在哪里开刀？", "市一院",
+    ),
+    "the newest, where it hints at a change": (
+        ("Ada: the kids' piano lesson is on Monday", "+", "Ada: piano lesson is Wednesday now, Monday clashed"),
+        "When is the piano lesson?", "Wednesday",
+    ),
+    "the oldest, for the past": (
+        ("Ada: the shop charges 4 for a loaf", "+", "Ada: a loaf at the shop is 5 now, robbery"),
+        "What did a loaf cost at the shop before?", "charges 4",
+    ),
+    "a turn that tells its own reason": (
+        ("Bo: we sold the boat because nobody sailed", "Ada: why now?", "Bo: the summer is over"),
+        "Why did Bo sell the boat?", "because nobody sailed",
+    ),
+    "a question that asks for no reason": (
+        ("Bo: we sold the boat", "Ada: why?", "Bo: nobody sailed any more"), "Who sold the boat?", "we sold the boat",
+    ),
+    "a reason of another conversation": (
+        ("Bo: we sold the boat", "+", "Ada: why?", "Bo: nobody told me"),
+        "Why did Bo sell the boat?", "we sold the boat",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("talk", "question", "first"), TALKS.values(), ids=TALKS)
+def test_a_turn_may_answer_by_its_part_in_a_talk(talk: tuple[str, ...], question: str, first: str) -> None:
     story = Story()
-    for number, (speaker, text) in enumerate(
-        (("大姐", "婆婆要开刀了，胆结石"), ("妈", "在哪个医院？"), ("大姐", "市一院，明天上午"), ("爸", "多带件衣服"))
-    ):
-        story.tell(str(number), text, speaker=speaker)
-    reply = story.ask("婆婆在哪里开刀？", min_likelihood=0)
-    assert reply.passages[0].id == "2"
+    for number, turn in enumerate(talk):
+        if turn == "+":
+            story.session = "s1"
+        else:
+            speaker, text = turn.split(": ", 1)
+            story.tell(str(number), text, speaker=speaker)
+    assert first in story.ask(question, asker="Ada", min_likelihood=0).passages[0].text
 
 
 def test_a_son_is_no_daughter() -> None:
@@ -126,6 +176,10 @@ def test_a_turn_with_like_words_tells_no_change(text: str) -> None:
     [
         (asks_self, "Do I eat pork?", "Does my sister eat pork?"),
         (asks_self, "我会游泳吗？", "我妈会游泳吗？"),
+        (asks_fate, "What became of the boat?", "Whose is the boat?"),
+        (asks_fate, "那辆车怎么样了？", "那辆车多少钱？"),
+        (asks_cause, "What caused the outage?", "Who caused a scene?"),
+        (tells_cause, "turns out nobody paid", "it turned blue"),
         (asks_present, "Who is my coach?", "Who was my coach?"),
         (asks_present, "我早上喝什么？", "我以前喝什么？"),
     ],
@@ -133,6 +187,22 @@ def test_a_turn_with_like_words_tells_no_change(text: str) -> None:
 def test_questions_are_told_apart_by_what_they_ask(tells: Callable[[str], bool], yes: str, no: str) -> None:
     assert tells(yes)
     assert not tells(no)
+
+
+@pytest.mark.parametrize(
+    ("question", "other", "expected"),
+    [
+        ("Why did she leave?", "how come?", True),
+        ("Which bus goes there?", "what kind?", True),
+        ("Where is it?", "when is it?", False),
+        ("在哪个医院？", "哪里？", True),
+        ("在哪个医院？", "几点？", False),
+        ("多少钱？", "几块？", True),
+        ("Warum ist er müde?", "why?", True),
+    ],
+)
+def test_two_questions_ask_alike_by_their_interrogatives(question: str, other: str, *, expected: bool) -> None:
+    assert ask_alike(question, other) == expected
 
 
 def asked(texts: tuple[str, ...], question: str) -> list[str]:

@@ -5,6 +5,7 @@
     wanted     tells the kind of thing that a Chinese question wants: 丁老师搬到六楼了 for 在哪个办公室   3
     goes on    says with a pronoun what is asked of what its speaker named right before: "it got stuck"  3
     self       says it of the asker: "I never learned to drive" for "Can I drive?"                       2
+    same       replies to another who asks the same of what is asked: "nobody sailed" after "why?"        3
     reply      replies to another who asks about what is asked: "a kayak" after "what for?"              1
     change     is the newest about what is asked, and hints at a change: "going up to 100"               1
     first      is the oldest about what is asked, where the question asks how things were                1
@@ -30,6 +31,7 @@ from processors.recall.ranking.query_terms import QueryTerms, speaker_mark
 from processors.text import tables
 from processors.text.language import Language
 from processors.text.questions.answer_kinds import (
+    ask_alike,
     asks_cause,
     asks_fate,
     asks_omitted,
@@ -52,6 +54,7 @@ LOOKED_UP: Final = 100  # of them, whose statements are looked up: what was left
 OMITTED: Final = 4.0
 WANTED: Final = 3.0
 SELF: Final = 2.0
+SAME: Final = 3.0
 REPLY: Final = 1.0
 CHANGE: Final = 1.0
 FIRST: Final = 1.0
@@ -146,7 +149,9 @@ class _Signs:
         turn = self._turn_of(number)
         carried = self._carried(number) if not turn.question else frozenset[int]()
         worth = SELF * self._is_of_self(turn) + WANTED * self._tells_wanted(number, turn)
-        worth += REPLY * self._replies(number) + self._in_time(number, turn)
+        worth += self._in_time(number, turn)
+        if self._replies(number):
+            worth += REPLY + SAME * self._replies_to_the_same(number)
         if self._asked[number] or carried:
             worth += VALUE * self._tells_value(turn) * (1 + bool(carried))
         if carried:
@@ -212,6 +217,13 @@ class _Signs:
             return False
         is_asked = before in self._about and self._about[before][0] == session and self._about[before][2]
         return bool(is_asked) and any(self._asked[other] for other in self._before(number))
+
+    def _replies_to_the_same(self, number: int) -> bool:
+        """Return whether a reply is to a turn that asks what the question asks, and nothing right before tells it."""
+        if not ask_alike(self._question.text, self._turn_of(number - 1).text):
+            return False
+        about = (other for other in self._before(number) if self._asked[other])
+        return not any(self._tells_value(self._turn_of(other)) for other in about)
 
     def _in_time(self, number: int, turn: TurnRecorded) -> float:
         """Weigh whether a turn is the newest about what is asked and tells a change, or the oldest for the past."""

@@ -81,6 +81,7 @@ _HINTS_CHANGE: Final = Signs("hints-change")
 _TELLS_PAST: Final = Signs("tells-past")
 _ASKS_CAUSE: Final = Signs("asks-cause")
 _TELLS_CAUSE: Final = Signs("tells-cause")
+_INTERROGATIVES: Final = tuple(Signs(kind) for kind in ("who", "where", "when", "why", "how-many", "which"))
 _OF_ASKER: Final = Signs("of-asker")
 _FORM: Final = Signs("form")
 _GREETS: Final = Signs("greets")
@@ -195,6 +196,11 @@ def asks_cause(text: str) -> bool:
 def tells_cause(text: str) -> bool:
     """Return whether a turn gives a reason: because, it's the boiler."""
     return _TELLS_CAUSE.search(text) is not None
+
+
+def ask_alike(text: str, other: str) -> bool:
+    """Return whether two questions have an interrogative in common: who, where, when, why, how many, which."""
+    return any(signs.search(text) and signs.search(other) for signs in _INTERROGATIVES)
 
 
 def of_asker(text: str) -> bool:
