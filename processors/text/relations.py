@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, cast
 
 from emgas.messages.relations import RelationType
 from processors.text import names, tables
-from processors.text.facts.vocabulary import WORDS
+from processors.text.facts.vocabulary import ROLES, WORDS
 from processors.text.language import Word
 from processors.text.phrases import Phrase, is_verb, made
 
@@ -73,6 +73,15 @@ def _lists() -> dict[str, frozenset[str]]:
 _RULES: Final = tuple(_rule(*row) for row in tables.rows(__package__, "relations"))
 _TRIGGERS: Final = tuple(sorted({trigger for rule in _RULES for trigger in rule.triggers}))
 _WORDS: Final = _lists()
+_CLOSE: Final = frozenset(  # what those are of whom one speaks without a name: my aunt, 舅妈
+    (
+        "parent", "child", "sibling", "spouse", "partner", "ex-spouse", "ex-partner", "relative",
+        "friend", "colleague", "boss", "roommate", "neighbour", "teacher",
+    )
+)  # fmt: skip
+_KIN: Final = _WORDS["kin"].union(
+    word for roles in ROLES.values() for word, relation in roles.items() if relation in _CLOSE
+)
 _PETS: Final = WORDS["pet"] | WORDS["宠"]
 _SENTENCE_END: Final = tables.lazy(r"[.!?。！？\n…]")
 _CLAUSE: Final = tables.lazy(r"[,;:，；：—]|\b(?:but|because|although|though|so)\b|但是?|因为|所以|不过")
@@ -192,7 +201,7 @@ class _Reading:
             is_noun = tag == "word" or tag.startswith(_NOUNS) or endpoint.phrase is not None
             return is_noun or (rule.type == "cause" and tag.startswith("v"))
         first = endpoint.words[0]
-        is_kin = rule.source != "proper" and endpoint.phrase is None and first.form in _WORDS["kin"]
+        is_kin = rule.source != "proper" and endpoint.phrase is None and first.form in _KIN
         return is_kin or self._is_proper(endpoint, place - len(endpoint.words) + 1)
 
     def _is_proper(self, endpoint: Endpoint, place: int) -> bool:
