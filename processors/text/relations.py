@@ -19,6 +19,7 @@ from typing import Final, NamedTuple, cast
 
 from emgas.messages.relations import RelationType
 from processors.text import names, tables
+from processors.text.chinese_names import PERSON
 from processors.text.facts.vocabulary import ROLES, WORDS
 from processors.text.language import Word
 from processors.text.phrases import Phrase, is_verb, made
@@ -82,6 +83,7 @@ _CLOSE: Final = frozenset(  # what those are of whom one speaks without a name: 
 _KIN: Final = _WORDS["kin"].union(
     word for roles in ROLES.values() for word, relation in roles.items() if relation in _CLOSE
 )
+_NO_NAMES: Final = WORDS["noname"].union(*ROLES.values())  # nobody is called so alone: Monday, 老师
 _PETS: Final = WORDS["pet"] | WORDS["宠"]
 _SENTENCE_END: Final = tables.lazy(r"[.!?。！？\n…]")
 _CLAUSE: Final = tables.lazy(r"[,;:，；：—]|\b(?:but|because|although|though|so)\b|但是?|因为|所以|不过")
@@ -134,7 +136,7 @@ class _Reading:
                 if before.words and _is_nothing(before):
                     continue
                 source, target = (after, before) if rule.is_back else (before, after)
-                if target.words:
+                if target.words and not (rule.source == "named" and target.form in _NO_NAMES):
                     yield StatedRelation(source, rule.type, target, start, min(end, len(self._text)))
 
     def _is_unsure(self, start: int, end: int) -> bool:
@@ -153,6 +155,8 @@ class _Reading:
         """Find who or what stands before the pattern, None where nothing fits."""
         if rule.source == "speaker":
             return _NOTHING
+        if rule.source == "named":
+            return self._person_before(start)
         place = self._last_before(start)
         while place >= 0 and self._before_pattern(place, start) in _WORDS["adverbs"]:
             place -= 1
@@ -169,6 +173,17 @@ class _Reading:
             return None
         endpoint = self._noun_before(place)
         return endpoint if self._may_be_source(endpoint, place, rule) else None
+
+    def _person_before(self, start: int) -> Endpoint | None:
+        """Find the last person whom a name stands for before the pattern, in the text."""
+        for place in reversed(range(self._last_before(start) + 1)):
+            word, endpoint = self._words[place], self._noun_before(place)
+            if endpoint.phrase and endpoint.phrase.kind == "person" and endpoint.words[-1].end <= start:
+                return endpoint
+            is_first_name = word.tag == "word" and names.is_first_name(word.surface, inside=place > 0)
+            if (word.tag == PERSON or is_first_name) and word.end <= start:
+                return Endpoint((word,))
+        return None
 
     def _before_pattern(self, place: int, start: int) -> str:
         """Return a word, or of one in which the pattern begins what stands before it: 就 of 就是."""
