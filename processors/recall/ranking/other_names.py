@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+import numpy as np
+
+from emgas.messages.relations import RELATION_TYPES
 from processors.lexicon.query_expansion import Shares
 from state.graph.view import GraphView
 
 MOST: Final = 2  # steps from name to name: 闺女, 沈知夏, 西西
 SHARE: Final = 1.0  # of a mention
+_SYNONYM: Final = RELATION_TYPES.index("synonym")
 
 
 def other_names(view: GraphView, words: Iterable[str]) -> dict[str, Shares]:
@@ -37,10 +41,11 @@ def other_names(view: GraphView, words: Iterable[str]) -> dict[str, Shares]:
 def _named_alike(view: GraphView) -> dict[int, set[int]]:
     """Map each concept that turns give another name to the other names, both ways."""
     names: dict[int, set[int]] = {}
-    for each in view.relations.all() if len(view.relations) else ():
-        if each.type == "synonym":
-            names.setdefault(each.source, set()).add(each.target)
-            names.setdefault(each.target, set()).add(each.source)
+    table = view.relations
+    for row in np.flatnonzero(np.array(table.relation_type) == _SYNONYM).tolist():
+        source, target = int(table.relation_source[row]), int(table.relation_target[row])
+        names.setdefault(source, set()).add(target)
+        names.setdefault(target, set()).add(source)
     return names
 
 
