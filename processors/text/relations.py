@@ -136,7 +136,7 @@ class _Reading:
                 if before.words and _is_nothing(before):
                     continue
                 source, target = (after, before) if rule.is_back else (before, after)
-                if target.words and not (rule.source == "named" and target.form in _NO_NAMES):
+                if target.words and (rule.source != "named" or _may_be_called(target)):
                     yield StatedRelation(source, rule.type, target, start, min(end, len(self._text)))
 
     def _is_unsure(self, start: int, end: int) -> bool:
@@ -333,6 +333,12 @@ def _is_nothing(endpoint: Endpoint) -> bool:
     if endpoint.phrase is not None and last.tag != "word":
         return False
     return not _WORDS["nothing"].isdisjoint((last.form, _plain(last)))
+
+
+def _may_be_called(endpoint: Endpoint) -> bool:
+    """Return whether a person may be called so: 西西, Bizzy; not 回家, which dictionaries have, nor 老师."""
+    last = endpoint.words[-1]
+    return endpoint.form not in _NO_NAMES and (last.tag == "word" or last.tag.startswith("nr") or last.guessed)
 
 
 def _is_named_kind(endpoint: Endpoint) -> bool:

@@ -127,6 +127,7 @@ def test_characters_are_those_of_the_text_as_it_was_said() -> None:
     [
         "李婷来了，我们都叫她老师",
         "李婷来了，大家都叫她吃饭",
+        "李婷来了，大家都叫她回家",
         "Elizabeth rang. They call her often.",
         "I love London but it's Paris for short trips",
     ],
