@@ -30,7 +30,7 @@ _PREPOSITIONS: Final = tables.lazy(
 _AMBIGUOUS: Final = tables.lazy(r"(0?[1-9]|1[0-2])/(?!\1/)(?:0?[1-9]|1[0-2])/\d+")  # 5/7/2022
 _BESIDE: Final = tables.lazy(
     r"\b(?:in|on|over|during|at|around|since|until|till|by|before|after|from|between|for|this|last|next|early|late|mid|end)"
-    r"[ -](?:the )?$",
+    r"[ -](?:the )?$|\b(?:day|morning|afternoon|evening|night) of (?:the )?$",
     re.IGNORECASE,
 )
 _FROM_THEN: Final = frozenset({"부터", "から"})
@@ -58,8 +58,9 @@ def _words(language: str, side: str) -> str:
 _BEFORE_A_NAME: Final = tables.lazy(rf"(?:[\"“']|\b(?:{_words('en', 'before')}) )$", re.IGNORECASE)
 _AFTER_A_NAME: Final = tables.lazy(rf"(?:s\b|'| (?:{_words('en', 'after')})\b)", re.IGNORECASE)
 _HAN_DONE_THEN: Final = tables.lazy(
-    r"\s*(?:假期)?(?:[带陪放休约聚办发团回去来飞搬]|一起|全家|一家|我们|咱|大家|公司|学校|单位|家里|爸妈|朋友|孩子|同学)"
+    r"\s*(?:假期)?(?:[带陪放休约聚办发团回去来飞搬]|过[来去]|结婚|领证|出[发差]|[加值]班|一起|全家|一家|我们|咱|大家|公司|学校|单位|家里|爸妈|朋友|孩子|同学)"
 )
+_HAN_THAT_DAY: Final = tables.lazy("的?(?:[那当]一?[天日晚夜]|前后|左右)")
 _GIVEN: Final = tables.lazy(
     r"\b(?:got|gave|given|received|went|came|did|was|were|had|cooked|visited|stayed)\b[^.,;]* $", re.IGNORECASE
 )
@@ -212,9 +213,16 @@ def _this_unit(date: Written, place: Place) -> Choice:
 def _plain_holiday(date: Written, place: Place) -> Choice | None:
     """Choose the day of a holiday if the tense shows which; people talk of holidays in general as well."""
     existing = place.before_for().tense()
+    if _is_one_day(place):
+        return _by_tense(date.spans, place, existing)
     if len(date.spans) > 1 and (existing not in ("past", "future") or place.is_bare()):
         return None if existing == "habit" else (date.spans[0], SURE if _is_ahead(place, existing) else UNSURE)
     return _by_tense(date.spans, place, existing)
+
+
+def _is_one_day(place: Place) -> bool:
+    """Return whether what follows makes a holiday one day and not any year's: 端午那天, 元旦前后."""
+    return place.language == "zh" and bool(_HAN_THAT_DAY.match(place.text, place.end))
 
 
 def _is_ahead(place: Place, existing: Tense) -> bool:

@@ -50,16 +50,17 @@ _HAN: Final = {sign: value for value, sign in enumerate("零一二三四五六�
 _HAN_TENS: Final = {"十": 10, "百": 100, "千": 1000}
 _SINO: Final = {sign: value for value, sign in enumerate("일이삼사오육칠팔구", 1)} | {"유": 6, "시": 10}
 _SINO_TENS: Final = {"십": 10, "백": 100, "천": 1000, "시": 10}
-HAN: Final = tables.lazy("[零〇一二两三四五六七八九十百千]+")
+HAN: Final = tables.lazy("[零〇一二两三四五六七八九十百千廿卅]+")
 SINO: Final = tables.lazy(
     r"이(?= 달)|[이삼사오육칠팔구십백천일]+(?=\s?(?:년|월|일|분|개월|주|초|세기|분기))|유(?=월)|시(?=월)"
 )
 
 
 def numeral(text: str) -> int:
-    """Read a numeral in digits or in Chinese characters: 二十三, 十, 两, 二〇一九."""
+    """Read a numeral in digits or in Chinese characters: 二十三, 廿三, 十, 两, 二〇一九."""
     if text.isdecimal():
         return int(text)
+    text = text.replace("廿", "二十").replace("卅", "三十")
     if not any(sign in _HAN_TENS for sign in text):
         return int("".join(str(_HAN[sign]) for sign in text))
     return _summed(text, _HAN, _HAN_TENS)

@@ -23,6 +23,7 @@ from processors.dates.spans import (
 )
 from processors.text import tables
 
+MOST_DAYS: Final = 15  # that are counted from a festival: 正月十五 is the last
 _ENDS: Final = tables.lazy(
     r"\s*(?:[.,!?;)]|$|(?:de|entre|from|between|von)\s+(?:las?\s+)?\d"
     r"|(?:and|at|because|but|for|from|i|so|to|we|when|with|until|y|et|und|bis|um|à|a las?|pour|para|–|-)\b)"
@@ -288,6 +289,25 @@ def weekday_beside(match: Match) -> Reading | None:
     else:
         firsts = [first - DAY * ((first.weekday() - number - 1) % 7 + 1) for first, _ in wholes]
     return fixed(*((first, first + length) for first in firsts), grain="D")
+
+
+@meaning
+def day_beside(match: Match) -> Reading | None:
+    """Read the day before Thanksgiving, 端午前一天, 国庆当天, クリスマスの翌日: a day of a story beside a named one."""
+    story, other = (match["date2"], match["date"]) if match.is_unspaced else (match["date"], match["date2"])
+    wholes = meanings(other, match.now) if story.grain == "then" and other.grain != "then" else []
+    if not wholes or "," in match.written or any(until - since != DAY for since, until in wholes):
+        return None
+    steps = (story.spans[0][0] - day(match.now)[0]).days
+    return fixed(*(day(since, steps) for since, _ in wholes), grain="D")
+
+
+@meaning
+def nth_day_of_holiday(match: Match) -> Reading | None:
+    """Read 国庆第三天: counted from the day of the holiday."""
+    if match["unit"] != "D" or match["date"].grain != "H" or not 0 < match["ordinal"] <= MOST_DAYS:
+        return None
+    return fixed(*(day(since, match["ordinal"] - 1) for since, _ in match["date"].spans), grain="D")
 
 
 def _is_weekday(date: Written) -> bool:

@@ -29,7 +29,7 @@ _BESIDE: Final = _listed(
     " now within minutes_past ampm whole other"
 )
 _DIGIT: Final = tables.lazy("[0-9]")
-_STARTS: Final = frozenset("0123456789'’-/零〇一二两三四五六七八九十百千이삼사오육칠팔구십백천일유시")
+_STARTS: Final = frozenset("0123456789'’-/零〇一二两三四五六七八九十百千廿卅이삼사오육칠팔구십백천일유시")
 _NO_GATE: Final = _listed("h m s mo the a time giving")
 _GERMAN_DAYS: Final = ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag", "sonnabend")
 # Small words that are a month, a weekday or a season only beside something else of a time.

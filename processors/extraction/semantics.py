@@ -49,12 +49,19 @@ def added(
     is_there = {phrase.start for phrase in spans}
     spans = [*spans, *(phrase for phrase in ends if phrase.start not in is_there)]
     names = _named(text, spans, words, weights, first={phrase.id for phrase in ends})
+    names.kinds.update((each.target.form or "", "person") for each in stated if _is_other_name(each, names.kinds))
     concepts = tuple(
         changed(concept, kind=names.kinds[concept.id]) if concept.id in names.kinds else concept
         for concept in extraction.concepts
     )
     related = tuple(_relation(each, speaker, text, original) for each in stated)
     return replace(extraction, concepts=concepts, phrases=names.phrases, relations=related)
+
+
+def _is_other_name(stated: StatedRelation, kinds: dict[str, Kind]) -> bool:
+    """Return whether a relation gives a person another name of one word."""
+    is_person = stated.type == "synonym" and stated.source.form is not None and stated.target.phrase is None
+    return is_person and kinds.get(stated.source.form or "") == "person" and stated.target.form is not None
 
 
 def _certain_relations(

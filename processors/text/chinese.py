@@ -32,6 +32,8 @@ _WEEKDAY: Final = tables.lazy("(?:周|星期|礼拜)[一二三四五六日天末
 _FREQUENCY: Final = 2000  # of a word of ours among the dictionary's 60 million: as a common word's
 LONGEST_RUN: Final = 64  # characters of a run whose words are kept: a text may be one run
 _PRONOUNS: Final = frozenset("我你您他她它咱")
+_KIN: Final = frozenset("爸妈爹娘哥姐弟妹")  # relatives that one sign names
+_DOES: Final = ("v", "d", "p", "a", "t")  # of jieba's tags, as they begin: of what stands behind a subject
 _CONTENT_TAGS: Final = ("n", "v", "a", "j")
 _NAME_TAGS: Final = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz"})  # people, places, organisations, brands
 
@@ -63,13 +65,21 @@ class Segmenter:
         return self._known(run) if len(run) <= LONGEST_RUN else self._tagged(run)
 
     def _tagged(self, run: str) -> Sequence[tuple[str, str]]:
-        return [part for word, tag in self._dictionary.tag(run) for part in self._without_pronoun(word, tag)]
+        return [part for word, tag in self._dictionary.tag(run) for part in self._without_subject(word, tag)]
 
-    def _without_pronoun(self, word: str, tag: str) -> list[tuple[str, str]]:
-        """Cut a pronoun off a verb that is a guess: 我开 of 我开什么车 is none.  我妈 is as good as a word."""
-        if word[0] not in _PRONOUNS or len(word) < 2 or tag[:1] == "n" or self.knows(word):
+    def _without_subject(self, word: str, tag: str) -> list[tuple[str, str]]:
+        """Cut a pronoun or a relative of one sign off what is a guess: 我开 of 我开什么车, 我妈, 爸去."""
+        if len(word) < 2 or self.knows(word):
             return [(word, tag)]
-        return [(word[0], "r"), *self._dictionary.tag(word[1:])]
+        if word[0] in _PRONOUNS and (tag[:1] != "n" or word[1] in _KIN):
+            return [(word[0], "r"), *self._without_kin(word[1:])]
+        return self._without_kin(word) if word[0] in _KIN else [(word, tag)]
+
+    def _without_kin(self, word: str) -> list[tuple[str, str]]:
+        """Cut off a relative of one sign who does what follows; 哥布林 and 妈宝 are no such words."""
+        rest = list(self._dictionary.tag(word[1:])) if word[0] in _KIN and not self.knows(word) else []
+        is_subject = rest and (rest[0][1].startswith(_DOES) or rest[0][0] == "家")
+        return [(word[0], "n"), *rest] if is_subject else list(self._dictionary.tag(word))
 
     def _knows(self, word: str) -> bool:
         """Return whether a word stands in the dictionary; else it is a guess, and may be a wrong cut."""

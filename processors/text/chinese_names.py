@@ -46,6 +46,8 @@ _BEHIND_PLACES: Final = frozenset("人市省州队军国")
 _OFFICES: Final = ("政府", "地区", "总统", "总理", "公司", "机场")
 _SOUND_RUN: Final = tables.lazy(f"[{''.join(_LISTS['translit'])}]{{2,6}}")
 _CALLED: Final = tables.lazy(f"(?:名字[叫是]|取名[叫为]?|名叫|叫做|叫作|叫|{'|'.join(_KIN)})")
+_TWICE_KNOWN: Final = frozenset(_LISTS["twice-known"])
+_TWICE: Final = tables.lazy(f"([{''.join(sorted({*_GIVEN, *_LISTS['twice'], *_TWICE_KNOWN}))}])\\1(?!\\1)")
 _DOUBLED_ADVERBS: Final = frozenset(("哈哈", "天天", "常常", "刚刚", "慢慢"))
 _ROLE_ENDS: Final = tuple("师员长手者工")  # 架构师, 护士长: a person, and often the name behind
 _MEASURES: Final = frozenset("张段包万项管")  # 有张卡
@@ -114,7 +116,12 @@ def names(run: str, words: Sequence[Tagged], dictionary: Segmenter) -> list[Chin
 
 
 def _may_hold_names(run: str) -> bool:
-    return not BEGINS.isdisjoint(run) or _SOUND_RUN.search(run) is not None or _CALLED.search(run) is not None
+    return (
+        not BEGINS.isdisjoint(run)
+        or _TWICE.search(run) is not None
+        or _SOUND_RUN.search(run) is not None
+        or _CALLED.search(run) is not None
+    )
 
 
 def _places(words: Sequence[Tagged]) -> dict[int, Tagged]:
@@ -164,6 +171,16 @@ class _Run:
         yield from self._foreign()
         yield from self._western()
         yield from self._called()
+        yield from self._twice()
+
+    def _twice(self) -> Iterator[ChineseName]:
+        """Find 西西, 彤彤: a sign of names said twice, which is no word."""
+        for match in _TWICE.finditer(self._run):
+            start, end = match.span()
+            is_cut = self._is_inside_word(start) or self._is_inside_word(end)
+            is_word = self._knows(match.group()) and match[1] not in _TWICE_KNOWN
+            if not (is_cut or is_word) and self._run[end : end + 1] not in _ASPECTS - {"了"}:
+                yield self._name(start, end, 0.75)
 
     def _name(self, start: int, end: int, confidence: float, tag: str = PERSON) -> ChineseName:
         return ChineseName(start, end, tag, min(confidence, _SURE))

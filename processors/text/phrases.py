@@ -43,6 +43,7 @@ _HEADS: Final = _LISTS["term-heads"]
 _MODIFIERS: Final = _LISTS["term-modifiers"]
 _AGENTS: Final = _LISTS["agents"]
 _EVENTS: Final = _LISTS["events"]
+_ILLNESS: Final = _LISTS["illness"]
 _THINGS: Final = frozenset({"place", "organisation", "product"})
 _DOT: Final = frozenset("·•・")
 _NOUNS: Final = ("n", "vn", "an", "j")  # of jieba's tags, as they begin
@@ -287,6 +288,8 @@ def _nouns_han(text: str, words: Sequence[Word], place: int) -> Phrase | None:
     run = _noun_run(words, place)
     if len(run) > 1 and run[-1].form in _VERBS and not _is_head(run, words[place + len(run) : place + len(run) + 1]):
         run.pop()
+    if len(run) > 1 and run[-1].form in _HEADS and run[-2].form in _AGENTS:  # 孩子过敏
+        run.pop()
     if len(run) > 2 and run[-1].form in _EVENTS:  # 注册会计师|考试
         run.pop()
     length = sum(len(word.form) for word in run)
@@ -300,12 +303,21 @@ def _noun_run(words: Sequence[Word], place: int) -> list[Word]:
     run: list[Word] = []
     for word in _run(words, place, _LONGEST_NOUN + 1):
         is_part = word.form in _MODIFIERS if not run else word.form in _SUFFIXES or word.form in _HEADS
+        is_part = is_part or (len(run) == 1 and _ends_illness(words, place + 1))
         if not _is_han(word) or not (is_part or _is_noun_han(word) or _before_suffix(words, place + len(run))):
             break
         run.append(word)
         if len(run) > 1 and word.form in _HEADS:
             break
     return run
+
+
+def _ends_illness(words: Sequence[Word], place: int) -> bool:
+    """Return whether a verb or an adjective ends what was found in someone: 查出血压偏高."""
+    before, word = "".join(each.form for each in words[max(0, place - 3) : place - 1]), words[place]
+    is_closed = place + 1 == len(words) or not _follows(words[place + 1], word)
+    is_found = before.endswith(tuple(_ILLNESS)) and not words[place - 1].pause
+    return is_found and is_closed and word.content and len(word.form) > 1 and word.tag.startswith(("a", "v", "z", "l"))
 
 
 def _is_head(run: Sequence[Word], after: Sequence[Word]) -> bool:

@@ -19,7 +19,8 @@ from typing import Final, NamedTuple, cast
 
 from emgas.messages.relations import RelationType
 from processors.text import names, tables
-from processors.text.facts.vocabulary import WORDS
+from processors.text.chinese_names import PERSON
+from processors.text.facts.vocabulary import ROLES, WORDS
 from processors.text.language import Word
 from processors.text.phrases import Phrase, is_verb, made
 
@@ -73,6 +74,16 @@ def _lists() -> dict[str, frozenset[str]]:
 _RULES: Final = tuple(_rule(*row) for row in tables.rows(__package__, "relations"))
 _TRIGGERS: Final = tuple(sorted({trigger for rule in _RULES for trigger in rule.triggers}))
 _WORDS: Final = _lists()
+_CLOSE: Final = frozenset(  # what those are of whom one speaks without a name: my aunt, 舅妈
+    (
+        "parent", "child", "sibling", "spouse", "partner", "ex-spouse", "ex-partner", "relative",
+        "friend", "colleague", "boss", "roommate", "neighbour", "teacher",
+    )
+)  # fmt: skip
+_KIN: Final = _WORDS["kin"].union(
+    word for roles in ROLES.values() for word, relation in roles.items() if relation in _CLOSE
+)
+_NO_NAMES: Final = WORDS["noname"].union(*ROLES.values())  # nobody is called so alone: Monday, 老师
 _PETS: Final = WORDS["pet"] | WORDS["宠"]
 _SENTENCE_END: Final = tables.lazy(r"[.!?。！？\n…]")
 _CLAUSE: Final = tables.lazy(r"[,;:，；：—]|\b(?:but|because|although|though|so)\b|但是?|因为|所以|不过")
@@ -125,7 +136,7 @@ class _Reading:
                 if before.words and _is_nothing(before):
                     continue
                 source, target = (after, before) if rule.is_back else (before, after)
-                if target.words:
+                if target.words and (rule.source != "named" or _may_be_called(target)):
                     yield StatedRelation(source, rule.type, target, start, min(end, len(self._text)))
 
     def _is_unsure(self, start: int, end: int) -> bool:
@@ -144,6 +155,8 @@ class _Reading:
         """Find who or what stands before the pattern, None where nothing fits."""
         if rule.source == "speaker":
             return _NOTHING
+        if rule.source == "named":
+            return self._person_before(start)
         place = self._last_before(start)
         while place >= 0 and self._before_pattern(place, start) in _WORDS["adverbs"]:
             place -= 1
@@ -160,6 +173,17 @@ class _Reading:
             return None
         endpoint = self._noun_before(place)
         return endpoint if self._may_be_source(endpoint, place, rule) else None
+
+    def _person_before(self, start: int) -> Endpoint | None:
+        """Find the last person whom a name stands for before the pattern, in the text."""
+        for place in reversed(range(self._last_before(start) + 1)):
+            word, endpoint = self._words[place], self._noun_before(place)
+            if endpoint.phrase and endpoint.phrase.kind == "person" and endpoint.words[-1].end <= start:
+                return endpoint
+            is_first_name = word.tag == "word" and names.is_first_name(word.surface, inside=place > 0)
+            if (word.tag == PERSON or is_first_name) and word.end <= start:
+                return Endpoint((word,))
+        return None
 
     def _before_pattern(self, place: int, start: int) -> str:
         """Return a word, or of one in which the pattern begins what stands before it: 就 of 就是."""
@@ -192,7 +216,7 @@ class _Reading:
             is_noun = tag == "word" or tag.startswith(_NOUNS) or endpoint.phrase is not None
             return is_noun or (rule.type == "cause" and tag.startswith("v"))
         first = endpoint.words[0]
-        is_kin = rule.source != "proper" and endpoint.phrase is None and first.form in _WORDS["kin"]
+        is_kin = rule.source != "proper" and endpoint.phrase is None and first.form in _KIN
         return is_kin or self._is_proper(endpoint, place - len(endpoint.words) + 1)
 
     def _is_proper(self, endpoint: Endpoint, place: int) -> bool:
@@ -309,6 +333,12 @@ def _is_nothing(endpoint: Endpoint) -> bool:
     if endpoint.phrase is not None and last.tag != "word":
         return False
     return not _WORDS["nothing"].isdisjoint((last.form, _plain(last)))
+
+
+def _may_be_called(endpoint: Endpoint) -> bool:
+    """Return whether a person may be called so: 西西, Bizzy; not 回家, which dictionaries have, nor 老师."""
+    last = endpoint.words[-1]
+    return endpoint.form not in _NO_NAMES and (last.tag == "word" or last.tag.startswith("nr") or last.guessed)
 
 
 def _is_named_kind(endpoint: Endpoint) -> bool:

@@ -116,6 +116,16 @@ def test_which_han_words_are_content(word: str, tag: str, kept: bool) -> None:
     assert chinese.is_content(word, tag) is kept
 
 
+@pytest.mark.parametrize("text", ["我爸去河边", "爸去河边", "爸又去河边", "咱爸去河边"])
+def test_a_relative_of_one_sign_is_a_word_whoever_speaks_of_him(text: str) -> None:
+    assert "爸" in [word for word, _ in chinese.segmented(text)]
+
+
+@pytest.mark.parametrize("word", ["爸妈", "姐夫", "哥布林", "妈宝", "娘家人", "哥们"])
+def test_a_word_that_begins_like_a_relative_stays_whole(word: str) -> None:
+    assert [each for each, _ in chinese.segmented(word)] == [word]
+
+
 @given(st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF), min_size=1, max_size=40))
 def test_segmentation_loses_no_character(run: str) -> None:
     assert "".join(word for word, _ in chinese.segmented(run)) == run

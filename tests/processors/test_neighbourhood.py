@@ -13,6 +13,7 @@ from processors.recall.reports.neighbourhood import explore_graph
 from state.graph.graph import Graph
 from tests.support.builders import turn_recorded
 from tests.support.clocks import NOON
+from tests.support.stories import Story, queried
 
 EXTRACTOR = YakeExtractor()
 
@@ -57,3 +58,11 @@ def test_what_is_said_in_the_turn_behind_is_said_together_too() -> None:
         "coffee": (NOON + DAY, NOON + DAY),
         "milk": (NOON + 2 * DAY, NOON + 2 * DAY),
     }
+
+
+def test_a_relative_without_a_name_has_the_relations_of_the_card() -> None:
+    story = Story()
+    story.tell("t0", "我婆婆住在乡下")
+    memory = queried(story.life.graph, story.turns)
+    relations = explore_graph(memory, Explore(graph="ada", concept="婆婆"), EXTRACTOR).relations
+    assert [(each.source, each.type, each.target) for each in relations] == [("婆婆", "lives-in", "乡下")]

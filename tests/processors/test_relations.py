@@ -14,6 +14,11 @@ TEXTS = {
     "I live in Lisbon now, near the river.": (ADA, "lives-in", "lisbon"),
     "We moved to New York last year.": (ADA, "lives-in", "new york"),
     "My sister lives in Porto.": ("sister", "lives-in", "porto"),
+    "My nan moved to York.": ("nan", "lives-in", "york"),
+    "舅妈住在绵阳，高铁俩小时": ("舅妈", "lives-in", "绵阳"),
+    "二舅妈在银行上班": ("二舅妈", "works-at", "银行"),
+    "我闺女大名沈知夏，家里都叫她西西": ("沈知夏", "synonym", "西西"),
+    "Elizabeth is up, everyone calls her Bizzy": ("elizabeth", "synonym", "bizzy"),
     "I work for Microsoft these days.": (ADA, "works-at", "microsoft"),
     "Mary works at the library.": ("mary", "works-at", "library"),
     "I really love Thai food.": (ADA, "likes", "thai food"),
@@ -115,3 +120,18 @@ def test_characters_are_those_of_the_text_as_it_was_said() -> None:
     text = "Ｉ live in Lisbon ﷺ."
     relations = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON).relations
     assert [text[each.start : each.end] for each in relations] == ["live in Lisbon"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "李婷来了，我们都叫她老师",
+        "李婷来了，大家都叫她吃饭",
+        "李婷来了，大家都叫她回家",
+        "Elizabeth rang. They call her often.",
+        "I love London but it's Paris for short trips",
+    ],
+)
+def test_who_is_called_to_come_or_by_a_role_gets_no_other_name(text: str) -> None:
+    stated = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON).relations
+    assert not [each for each in stated if each.type == "synonym"]

@@ -2,7 +2,7 @@
 
 "where do I work?"       the turn that says so comes first
 a value that ended       the turn that ended it ranks no lower than the turn that said it
-explore ada              lives-in, works-at, sibling …, beside what turns say of concepts
+explore ada, 舅妈        lives-in, works-at, sibling …, beside what turns say of concepts
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _of_card(graph: Graph, name: str) -> Iterator[KnownRelation]:
     cards = cards_of(graph)
     for (subject, slot), entries in cards.entries.items():
         for each in entries:
-            if name in (subject.casefold(), each.value.casefold()) and (
+            if name in (subject.casefold(), _role(subject), each.value.casefold()) and (
                 relation := _known(graph, cards, subject, slot, each)
             ):
                 yield relation
@@ -96,8 +96,12 @@ def _known(graph: Graph, cards: Cards, subject: str, slot: str, entry: Entry) ->
     )
 
 
+def _role(subject: str) -> str:
+    """Return what a person without a name is called: aunt of "Ada's aunt"; of others the name."""
+    return subject.casefold().rpartition("'s ")[2]
+
+
 def _id_of(graph: Graph, name: str) -> str:
-    """Return the concept of a name, where there is one."""
-    low = name.casefold()
-    speaker = _SPEAKER + low
-    return speaker if speaker in graph.concepts.numbers else low
+    """Return the concept of a name, where there is one, or of what a person without a name is called."""
+    low, numbers = name.casefold(), graph.concepts.numbers
+    return next((each for each in (_SPEAKER + low, low, _role(name)) if each in numbers), low)

@@ -18,6 +18,7 @@ from emgas.messages.queries import Query
 from emgas.messages.settings.modes import Mode, Rerank
 from emgas.times import wall_clock
 from processors.extraction.extractor import Extraction, Extractor
+from processors.extraction.known_people import with_known_people
 from processors.recall.answer.provenance import UNGUIDED
 from processors.recall.context.context import most_lines
 from processors.recall.ranking.activation import SpreadingParameters
@@ -212,7 +213,7 @@ def prepare(
         graph=graph,
         view=view,
         zone=zone,
-        concepts=extractor.of_query(query.text, now),
+        concepts=_with_people(extractor.of_query(query.text, now), query.text, graph),
         guiding=guiding,
         options=options,
         cosine=likeness(view, embedder, query.text) if embedder and retriever.by_vectors else None,
@@ -221,6 +222,12 @@ def prepare(
         retriever=retriever,
         baseline=baseline,
     )
+
+
+def _with_people(question: Extraction, text: str, graph: Graph) -> Extraction:
+    """Add the Chinese names that the graph knows and a rule missed in a question: 沈知夏 of 沈知|夏掉了."""
+    concepts = tuple(with_known_people(text, question.concepts, graph))
+    return question if len(concepts) == len(question.concepts) else replace(question, concepts=concepts)
 
 
 def _options(query: Query, graph: Graph, extractor: Extractor, now: int, retriever: Retriever) -> RecallOptions:

@@ -4,7 +4,7 @@
               longer word that holds it (喝咖啡, 咖啡): such compounds are seeds too, at COMPOUND · overlap.
               So are both signs of a word of two that were said apart in one turn (泡完脚, of 泡脚)
     relatives words with nearly the same meaning as one of its words, known to the graph or not
-              (processors/lexicon/query_expansion.py)
+              (processors/lexicon/query_expansion.py), and the other names of what it names (other_names.py)
     meant     words that an unknown word probably means: misspellings.py
     keywords  of the conversation that it continues ("and then what did she buy?"), at weight WEAK
     dates     the days and months that it states, or that "last week" means
@@ -34,6 +34,7 @@ from processors.lexicon.hyponyms import MEMBERS, cues
 from processors.lexicon.query_expansion import Expansion, assigned, shares
 from processors.recall.ranking.bm25 import idf
 from processors.recall.ranking.misspellings import find_corrections
+from processors.recall.ranking.other_names import other_names
 from processors.text import chinese_names, names, tables
 from processors.text.chinese import STANDARD, simplified
 from processors.text.facts.facts import ASSISTANTS
@@ -211,6 +212,8 @@ def find_query_terms(
     kinds = {cue: members for cue in cues(words, text) if (members := _members(view, cue, seeds))}
     few = sum(" " not in word for word in words) <= FEW_WORDS
     related = shares(view, words, kinds, subjects(words, text) if few else None)
+    for word, others in other_names(view, words).items():
+        related[word] = related.get(word, {}) | others
     seeds |= _misspelt(view, words, seeds, related)
     unknown = tuple(word for word in related if view.number(word) not in seeds)
     dates = _numbers(view, (name for name in ids if name.startswith(("@day:", "@month:"))))

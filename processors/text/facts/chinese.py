@@ -157,7 +157,7 @@ class ChineseReading(FactReading):
         """Return the name behind a role: one that is known, or after 叫 whatever stands there."""
         if name := self._starting(link.end()):
             return None if name.text in _ROLES else name.text
-        is_called = "叫" in link.group() and not self.asking
+        is_called = bool(_CALLED.search(link.group())) and not self.asking
         match = _BOLD.match(self.sentence, link.end()) if is_called else None
         return match.group() if match and not set(match.group()) & _NOT_NAMES else None
 
@@ -334,6 +334,7 @@ def _is_pause(sentence: str, match: re.Match[str]) -> bool:
 
 
 _OWN_SLOTS: Final = frozenset({"boss", "friend", "roommate", "coach", "lawyer"})
+_CALLED: Final = tables.lazy("叫|[大学全本真小乳]名")
 _BESIDE: Final = _FAMILY | {"boss", "roommate", "landlord", "teacher", "colleague", "coach", "student", "friend"}
 _CLOSES: Final = frozenset([*",，。.!！ 了啊呢吧嘛;；", ""])
 _LATIN: Final = tables.lazy(r"[A-Z][A-Za-zéö]+(?![A-Za-z])")

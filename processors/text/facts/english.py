@@ -335,7 +335,7 @@ _IF: Final = tables.lazy(r"\bif\b", re.IGNORECASE)
 _IF_TOLD: Final = tables.lazy(  # it says why someone says something, not on what that depends
     r"if (?:you (?:must know|didn't know|don't know|remember|recall|care|ask|wondered|wonder|(?:were|are|'re) wondering"
     r"|want to know|haven't heard)|i (?:never|haven't|didn't|forgot|hadn't) (?:told?|mention|to)|anyone|that matters"
-    r"|that helps|it matters|it helps|you're interested|you must)",
+    r"|that helps|it matters|it helps|you're interested|you must|you (?:ever )?(?:need|want) (?:it|them|one|the|my)\b)",
     re.IGNORECASE,
 )
 _WORD: Final = tables.lazy(r"[a-zà-þ-]+")
