@@ -94,6 +94,7 @@ _TELLS_OF_ANOTHER: Final = Signs("tells-of-another")
 _TELLS_ENDING: Final = Signs("tells-ending")
 _TELLS_INSTEAD: Final = Signs("tells-instead")
 _OF_ASKER: Final = Signs("of-asker")
+_OF_ASKERS: Final = Signs("of-askers")
 _FORM: Final = Signs("form")
 _GREETS: Final = Signs("greets")
 _LETTER: Final = tables.lazy(r"[^\W_]")
@@ -267,6 +268,11 @@ def tells_instead(text: str) -> bool:
 def of_asker(text: str) -> bool:
     """Return whether a question is about its asker: I, my, 我."""
     return _OF_ASKER.search(text) is not None
+
+
+def of_askers(text: str) -> bool:
+    """Return whether a text is about its asker, alone or with others: my, our, 我们."""
+    return of_asker(text) or _OF_ASKERS.search(text) is not None
 
 
 def form_of(text: str) -> str:
