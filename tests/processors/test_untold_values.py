@@ -36,6 +36,9 @@ EN = [
     ("How much did the canoe cost?", "The canoe is finally here!|AI: Does it float?|For 600 it had better.", True),
     ("How much did the canoe cost?", "The canoe was a real bargain.|AI: Lucky you.", True),
     ("How much did the canoe cost?", "We bought a canoe.|AI: How much was it?|About what yours was.", True),
+    ("How much does Tom owe me?", "I lent Tom a tenner for the bus.|AI: Kind of you.", True),
+    ("What colour is the kitchen?", "We painted the kitchen.|AI: Which shade?|Elephant's Breath.", True),
+    ("How old is my nephew?", "Sam is my nephew.|AI: Nice.|My nephew Sam started school, he's four.", True),
     ("What's the rent for the studio?", "I moved into the studio.|AI: Is it bright?|Very, with a skylight.", False),
     ("What's the rent for the studio?", "I moved into the studio.|AI: Is it dear?|Nine hundred a month.", True),
     ("How old is Dermot?", "Dermot mended the fence.|AI: Kind of him.|He's handy with a hammer.", False),
@@ -65,6 +68,8 @@ ZH = [
     ("电饭锅多少钱？", "新电饭锅到了，可便宜了。|AI: 好用吗？", True),
     ("物业费一年交多少钱？", "物业派人来通下水道了。|AI: 通了吗？|通了，一团头发。", False),
     ("物业费一年交多少钱？", "物业又来催物业费。|AI: 交了吗？|交了两千四。", True),
+    ("电费这个月多少钱？", "电费单来了。|AI: 多吗？|比上个月翻了一倍。", True),
+    ("门锁密码是多少？", "门锁密码换了。|AI: 换成啥？|豆包的生日。", True),
     ("二姨今年多大岁数？", "二姨又催我相亲。|AI: 谁啊？|她同事的儿子。", False),
     ("二姨今年多大岁数？", "二姨身体真硬朗。|AI: 是吗？|都七十三了还爬山。", True),
     ("姥姥今年多大岁数？", "姥姥在阳台种了葱。|AI: 长得好吗？|绿油油的。", False),
@@ -117,6 +122,7 @@ def test_a_value_is_known_in_chinese_only_where_a_turn_may_tell_it(question: str
 @pytest.mark.parametrize(
     "question",
     [
+        "How much was the delay?",
         "What did Gilda get for her birthday?",
         "When did we dance at Gilda's birthday?",
         "How much time did I spend on the deck?",

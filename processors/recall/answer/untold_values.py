@@ -18,7 +18,7 @@ from processors.recall.answer.closer_look import AskedQuestion
 from processors.recall.ranking.query_terms import QueryTerms
 from processors.text.language import clean
 from processors.text.questions.answer_kinds import EVERYDAY, form_of
-from processors.text.questions.values import asked_values, may_tell_value, names_value
+from processors.text.questions.values import asked_values, asks_back, may_tell_value, names_value
 from state.arrays import Integers, Mask
 from state.events.events import TurnRecorded
 from state.graph.view import GraphView
@@ -49,9 +49,9 @@ def is_value_untold(
 
 
 def _is_answered(turn: TurnRecorded, reply: TurnRecorded, kinds: frozenset[str]) -> bool:
-    """Return whether somebody says something right after another asked for such a value."""
+    """Return whether a person speaks right after another asked for such a value."""
     is_reply = turn.session == reply.session and turn.speaker != reply.speaker and reply.role != "assistant"
-    return is_reply and bool(asked_values(turn.text) & kinds)
+    return is_reply and asks_back(turn.text, kinds)
 
 
 def _mentions(

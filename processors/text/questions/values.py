@@ -38,7 +38,7 @@ def _whole(pattern: str) -> str:
     return pattern
 
 
-(_SEVERAL,) = _patterns("several").values()
+_SEVERAL, _BACK = _patterns("several")["-"], _patterns("back")["-"]
 _ASKS: Final = _patterns("asks")
 _FORM: Final = _patterns("form")
 _TELLS: Final = _patterns("tells")
@@ -50,6 +50,12 @@ def asked_values(question: str) -> frozenset[str]:
     if len(plain) > MOST_SIGNS or len(plain.split()) > MOST_WORDS or _SEVERAL.search(plain):
         return frozenset()
     return frozenset(kind for kind, asks in _ASKS.items() if asks.search(plain))
+
+
+def asks_back(text: str, kinds: frozenset[str]) -> bool:
+    """Return whether a turn asks for a value of some kinds, or for any in a few words: 换成啥."""
+    plain = simplified(clean(text))
+    return "?" in plain and (_BACK.search(plain) is not None or bool(asked_values(text) & kinds))
 
 
 def names_value(word: str, kinds: Iterable[str]) -> bool:
