@@ -6,6 +6,7 @@ import pytest
 
 from emgas.client.query_arguments import build_query
 from emgas.messages.fields import Position
+from emgas.times import HOUR_MS, MINUTE_MS
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.steps import in_one_go
 from processors.recall.answer.answer import Answerer
@@ -91,14 +92,14 @@ ZH = [
 ]
 
 
-def is_known(language: str, talk: str, question: str, asker: str) -> bool:
+def is_known(language: str, talk: str, question: str, asker: str, *, apart: int = MINUTE_MS) -> bool:
     graph, turns = Graph("ann"), list[TurnRecorded]()
     told = [text if text.startswith("AI: ") else f"{asker}: {text}" for text in talk.split("|")]
     for day, session in enumerate((BESIDE[language][0], told, *BESIDE[language][1:])):
-        for minute, line in enumerate(session):
+        for place, line in enumerate(session):
             speaker, text = line.split(": ", 1)
             role = "assistant" if speaker == "AI" else "user"
-            at = NOON + day * DAY + minute * 60_000
+            at = NOON + day * DAY + place * apart
             there = {"id": f"t{len(turns)}", "session": f"s{day}", "speaker": speaker, "role": role, "at": at}
             turns.append(extracted(text, **there, by=BY[language]))
             graph.fold(turns[-1])
@@ -117,6 +118,12 @@ def test_a_value_is_known_only_where_a_turn_near_what_has_it_may_tell_it(
 @pytest.mark.parametrize(("question", "talk", "told"), ZH)
 def test_a_value_is_known_in_chinese_only_where_a_turn_may_tell_it(question: str, talk: str, *, told: bool) -> None:
     assert is_known("zh", talk, question, "阿云") == told
+
+
+def test_notes_of_a_session_that_are_hours_apart_are_not_near() -> None:
+    talk = "The canoe is finally here!|The taxi was 40 dollars.|We had soup."
+    assert is_known("en", talk, "How much did the canoe cost?", "Ann", apart=MINUTE_MS)
+    assert not is_known("en", talk, "How much did the canoe cost?", "Ann", apart=6 * HOUR_MS)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +147,7 @@ def test_a_value_is_known_in_chinese_only_where_a_turn_may_tell_it(question: str
         "房子多大？",
         "烧到多高？",
         "考几次才过？",
+        "老师提了哪几点建议？",
         "切成几块？",
         "相机是什么牌子，花了多少钱？",
         "他有多重身份吗？",

@@ -39,6 +39,7 @@ from processors.recall.retrieval.recall import (
 from processors.recall.retrieval.retrieval import retrieve
 from processors.text.questions.answer_kinds import EVERYDAY, LEAST_DEPTH, asks_omitted
 from processors.text.questions.slots import SlotQuestion, slot_question
+from processors.text.questions.values import asked_values
 from state.arrays import Floats
 from state.graph.tables.habit_table import HabitRow
 
@@ -172,7 +173,7 @@ def _omission_told(question: PreparedQuery, recalled: RecallResult) -> bool:
 
 def _is_value_untold(question: PreparedQuery, recalled: RecallResult, turns: TurnReader) -> bool:
     """Return whether no turn tells the value that is asked for, near what has it."""
-    if not question.is_judged or not recalled.passages:
+    if not (question.is_judged and recalled.passages and asked_values(question.query.text)):
         return False
     best = [each.number for each in recalled.passages[:MOST]]
     return is_value_untold(_asked(question, recalled), best, cards_of(question.graph).aliases, turns)

@@ -1,9 +1,10 @@
-"""Tell whether a question asks for a value that no turn tells near what has it: How much did the couch cost?
+"""Decide whether a question asks for a value that no turn tells near what has it: How much did the couch cost?
 
     "The new couch is here!"  "Does it fit?"  "Had to take the door off."     the couch is known, its price is not
 
-Near are the turns that mention what the question names, the one before and the three after them.  Where it names only
-the value itself (my blood type), the turns that were found stand in.  What many turns mention is never judged.
+Near are the turns that mention what the question names, and of the same talk the one before and the three after them.
+Where it names only the value itself (my blood type), the turns that were found stand in.  What many turns mention is
+never judged.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from emgas.times import HOUR_MS
 from processors.recall.answer.closer_look import AskedQuestion
 from processors.recall.ranking.query_terms import QueryTerms
 from processors.text.language import clean
@@ -24,7 +26,8 @@ from state.events.events import TurnRecorded
 from state.graph.view import GraphView
 
 BEFORE: Final = 1  # turns before a mention that may tell the value,
-AFTER: Final = 3  # and behind it
+AFTER: Final = 3  # and behind it,
+APART_MS: Final = 3 * HOUR_MS  # from it at most: a session of notes goes on for days, each about something else
 MOST: Final = 64  # turns that mention it, at most: more take long to read, and tell most things
 
 
@@ -93,10 +96,12 @@ def _also_called(names: list[str], rows: Mask, aliases: Mapping[str, str]) -> se
 
 
 def _near(view: GraphView, mentions: Integers) -> Integers:
-    """Return the turns near some turns of their sessions, those turns among them."""
+    """Return the turns near some turns of their sessions, in place and in time, those turns among them."""
     talk = view.excerpt(np.unique(view.of_turns("session", mentions)))
     places = np.flatnonzero(np.isin(talk.turn, mentions))
     around = (places[:, None] + np.arange(-BEFORE, AFTER + 1)).clip(0, len(talk.turn) - 1)
-    is_here = talk.session[around] == talk.session[places][:, None]
-    numbers: Integers = np.unique(talk.turn[around[is_here]])
+    at = view.of_turns("at", talk.turn)
+    is_near = np.abs(at[around] - at[places][:, None]) <= APART_MS
+    is_near &= talk.session[around] == talk.session[places][:, None]
+    numbers: Integers = np.unique(talk.turn[around[is_near]])
     return numbers

@@ -1,4 +1,4 @@
-"""Tell which kinds of values a question asks for, and whether a text may tell one: a price, an age, a colour, a code.
+"""Find which kinds of values a question asks for, and whether a text may tell one: a price, an age, a colour, a code.
 
 A value of these kinds has a form of its own (data/values.tsv), so a text without it tells none.  The patterns of texts
 match too much rather than too little: a turn that only may tell a price counts as one that does.
