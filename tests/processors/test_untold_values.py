@@ -100,8 +100,8 @@ def is_known(language: str, talk: str, question: str, asker: str, *, apart: int 
             speaker, text = line.split(": ", 1)
             role = "assistant" if speaker == "AI" else "user"
             at = NOON + day * DAY + place * apart
-            there = {"id": f"t{len(turns)}", "session": f"s{day}", "speaker": speaker, "role": role, "at": at}
-            turns.append(extracted(text, **there, by=BY[language]))
+            there = {"id": f"t{len(turns)}", "session": f"s{day}", "speaker": speaker, "role": role}
+            turns.append(extracted(text, **there, at=at, by=BY[language]))
             graph.fold(turns[-1])
     memory = QueriedGraph(graph, lambda _, number: turns[number], Position(partition=0, watermark=0, source=0))
     query = build_query(None, None, {"graph": "ann", "text": question})
