@@ -22,6 +22,7 @@ from processors.recall.answer.perceptual import rank_perceived
 from processors.recall.answer.prepared_query import PreparedQuery, TurnReader, items
 from processors.recall.answer.relations import find_relations, lets_through
 from processors.recall.answer.told_changes import told_changes
+from processors.recall.answer.untold_values import MOST, is_value_untold
 from processors.recall.ranking.filters import Allowed
 from processors.recall.ranking.inquiry import Inquiry
 from processors.recall.ranking.pronouns import READ, meant_by_pronouns
@@ -37,11 +38,13 @@ from processors.recall.retrieval.recall import (
 from processors.recall.retrieval.retrieval import retrieve
 from processors.text.questions.answer_kinds import EVERYDAY, LEAST_DEPTH, asks_omitted
 from processors.text.questions.slots import SlotQuestion, slot_question
+from processors.text.questions.values import asked_values
 from state.arrays import Floats
 from state.graph.tables.habit_table import HabitRow
 
 ODDS: Final = 4.0  # log-odds that double a score which is none
 LATEST: Final = 10  # turns that are offered where nothing is found
+UNTOLD_VALUE: Final = 0.1  # the most that is known of a value that no turn tells near what has it
 
 # What turns are worth besides their scores: (question, scores by number, numbers best first, how to read a turn).
 Look = Callable[[AskedQuestion, Mapping[int, float], Sequence[int], TurnReader], Mapping[int, float]]
@@ -69,6 +72,8 @@ def search(question: PreparedQuery, turns: TurnReader) -> Matches:
     recalled = _with_changes(question, _read_again(question, recalled, turns, closer_look))
     habits, relations = _recurring(question), _relations(question, recalled, slot_question)
     known = _known(question, recalled)
+    if slot_question is None and _is_value_untold(question, recalled, turns):
+        known = min(known, UNTOLD_VALUE)
     if _omission_told(question, recalled):
         known = max(known, WEIGHTS.silent)
     is_known = bool(recalled.passages) and known >= _least_known(question)
@@ -161,6 +166,14 @@ def _omission_told(question: PreparedQuery, recalled: RecallResult) -> bool:
     if not question.is_of_turns or not asks_omitted(question.query.text):
         return False
     return tells_omission(_asked(question, recalled), [each.number for each in recalled.passages])
+
+
+def _is_value_untold(question: PreparedQuery, recalled: RecallResult, turns: TurnReader) -> bool:
+    """Return whether no turn tells the value that is asked for, near what has it."""
+    if not (question.is_judged and recalled.passages and asked_values(question.query.text)):
+        return False
+    best = [each.number for each in recalled.passages[:MOST]]
+    return is_value_untold(_asked(question, recalled), best, cards_of(question.graph).aliases, turns)
 
 
 def _read_again(question: PreparedQuery, recalled: RecallResult, turns: TurnReader, look: Look) -> RecallResult:

@@ -83,6 +83,7 @@ _ASKS_CAUSE: Final = Signs("asks-cause")
 _TELLS_CAUSE: Final = Signs("tells-cause")
 _INTERROGATIVES: Final = tuple(Signs(kind) for kind in ("who", "where", "when", "why", "how-many", "which"))
 _OF_ASKER: Final = Signs("of-asker")
+_OF_ASKERS: Final = Signs("of-askers")
 _FORM: Final = Signs("form")
 _GREETS: Final = Signs("greets")
 _LETTER: Final = tables.lazy(r"[^\W_]")
@@ -206,6 +207,11 @@ def ask_alike(text: str, other: str) -> bool:
 def of_asker(text: str) -> bool:
     """Return whether a question is about its asker: I, my, 我."""
     return _OF_ASKER.search(text) is not None
+
+
+def of_askers(text: str) -> bool:
+    """Return whether a text is about its asker, alone or with others: my, our, 我们."""
+    return of_asker(text) or _OF_ASKERS.search(text) is not None
 
 
 def form_of(text: str) -> str:

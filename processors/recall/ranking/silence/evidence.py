@@ -7,8 +7,9 @@
     strange   1 if one of its words, in the graph's script, is neither known nor related to a known one
     named     speakers that the question names
     missing   1 where it asks for something of a person (my brother's name), and the graph knows nothing of one of them,
-              or speaks of both and never near each other (Where does Jen work?), or where it asks how old a person is,
-              and no turn that names them, nor the next one, has a number
+              or speaks of both and never near each other (Where does Jen work?), or where it asks what a person is
+              called, and no turn that names them, nor the next one, has a name; whether one tells a value, such as an
+              age, its text alone shows (answer/untold_values.py)
 
 They are counted from mentions alone (inquiry.py `posted`): no turn is laid out or scored for them.  None of them sees
 how long a question is, or its form.  A day or a month of the question that the graph knows is one of its words.
@@ -30,8 +31,9 @@ from processors.text import tables
 from processors.text.facts.vocabulary import GROUPS, KIN_PATHS, members
 from processors.text.language import clean
 from processors.text.pronouns.mentions import KIN
-from processors.text.questions.answer_kinds import EVERYDAY, form_of, of_asker
+from processors.text.questions.answer_kinds import EVERYDAY, form_of, of_askers
 from processors.text.questions.owned import asks_owned
+from processors.text.questions.values import asked_values
 from processors.text.scripts import HAN, is_han
 from state.arrays import Floats, Integers
 from state.graph.counting.sorted_pairs import starts_of
@@ -146,7 +148,7 @@ def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain:
     owned = asks_owned(plain)
     if owned is None or not _is_person(owned.owner, inquiry):
         return False
-    if not of_asker(owned.owner) and is_han(owned.owner) != inquiry.view.once("han", _speaks_han):
+    if not of_askers(owned.owner) and is_han(owned.owner) != inquiry.view.once("han", _speaks_han):
         return False  # Lu Ming is 陆明 there
     mentions = _mentions(inquiry, words, upto)
     spoken_of = {words[number] for number in mentions.word[mentions.share >= NEARLY].tolist()}
@@ -160,8 +162,12 @@ def _is_missing(inquiry: Inquiry, question: Extraction, words: list[str], plain:
     of_owner = _turns_of(mentions, words, owner)
     if not owned.thing and owner - _speakers(inquiry):
         wanted = inquiry.terms.wants
-        return bool(wanted) and not _tells(inquiry, np.concatenate((of_owner, of_owner + 1)), wanted)
-    if not of_asker(owned.owner):
+        return (
+            bool(wanted)
+            and not asked_values(plain)
+            and not _tells(inquiry, np.concatenate((of_owner, of_owner + 1)), wanted)
+        )
+    if not of_askers(owned.owner):
         thing -= owner | EVERYDAY
         of_thing = np.concatenate((_turns_of(mentions, words, thing), _of_members(inquiry, thing)))
         return bool(thing) and not _are_near(inquiry, of_owner, of_thing)
@@ -219,7 +225,7 @@ def _speakers(inquiry: Inquiry) -> frozenset[str]:
 
 def _is_person(owner: str, inquiry: Inquiry) -> bool:
     """Return whether the words of an owner name a person, a relative or the asker."""
-    if owner[:1].isupper() or of_asker(owner) or owner in KIN or owner.casefold() in _speakers(inquiry):
+    if owner[:1].isupper() or of_askers(owner) or owner in KIN or owner.casefold() in _speakers(inquiry):
         return True
     return _NAMED_ZH.fullmatch(owner) is not None or is_chinese_name(owner)
 
