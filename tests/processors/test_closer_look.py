@@ -108,6 +108,10 @@ TALKS = {
         ("大姐: 婆婆要开刀了，胆结石", "妈: 在哪个医院？", "大姐: 市一院，明天上午", "爸: 多带件衣服"),
         "婆婆在哪里开刀？", "市一院",
     ),
+    "what the assistant said, where that is asked for": (
+        ("Ada: the drain smells again", "assistant: Vinegar and hot water might do.", "Ada: the drain is slow, too"),
+        "What did you suggest for the drain?", "Vinegar",
+    ),
     "the newest, where it hints at a change": (
         ("Ada: the kids' piano lesson is on Monday", "+", "Ada: piano lesson is Wednesday now, Monday clashed"),
         "When is the piano lesson?", "Wednesday",

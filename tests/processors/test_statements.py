@@ -48,6 +48,8 @@ TEXTS = [
     ("Had to skip training, bad knee.", "skips training", "yes", False),
     ("The run didn't happen.", "skips run", "yes", False),
     ("琴没练", "skips 琴", "yes", False),
+    ("没遛狗,下雨。", "skips 遛狗", "yes", False),
+    ("起晚了没坐地铁,打车来的。", "skips 坐地铁", "yes", False),
     ("今天没跳绳,脚崴了", "skips 跳绳", "yes", False),
     ("昨晚太累没泡脚,直接睡", "skips 泡脚", "yes", False),
 ]
@@ -71,6 +73,9 @@ def test_what_is_said_of_how_things_are_is_a_slot_and_a_value(text: str, slot: s
         "We moved to Monday because of the rain.",
         "I am a bit tired now.",
         "今天没事,在家躺着。",
+        "没想到,真巧。",
+        "没听说,你问他。",
+        "没问题,我来。",
         "今天没空,明天再说。",
         "There is no time.",
         "你住在哪里?",

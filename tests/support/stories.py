@@ -75,7 +75,8 @@ class Story:
 
     def tell(self, name: str, text: str, *, speaker: str = "Ada") -> None:
         """Fold a turn, and what it makes history."""
-        turn = extracted(text, id=name, speaker=speaker, at=self.now, session=self.session)
+        role = "assistant" if speaker == "assistant" else "user"
+        turn = extracted(text, id=name, speaker=speaker, role=role, at=self.now, session=self.session)
         graph = self.life.graph
         made = list(superseded(graph, name, speaker=speaker, at=turn.at, stated=turn.statements))
         self.turns[name] = turn

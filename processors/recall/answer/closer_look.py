@@ -4,6 +4,7 @@
     omitted    says that what is asked for was left out: "didn't make it to pilates"                     4
     wanted     tells the kind of thing that a Chinese question wants: 丁老师搬到六楼了 for 在哪个办公室   3
     goes on    says with a pronoun what is asked of what its speaker named right before: "it got stuck"  3
+    advice     is the assistant's, where the question is what it said: "What did you suggest?"           3
     self       says it of the asker: "I never learned to drive" for "Can I drive?"                       2
     same       replies to another who asks the same of what is asked: "nobody sailed" after "why?"        3
     reply      replies to another who asks about what is asked: "a kayak" after "what for?"              1
@@ -32,6 +33,7 @@ from processors.text import tables
 from processors.text.language import Language
 from processors.text.questions.answer_kinds import (
     ask_alike,
+    asks_assistant,
     asks_cause,
     asks_fate,
     asks_omitted,
@@ -53,6 +55,7 @@ READ: Final = 8  # of the best turns
 LOOKED_UP: Final = 100  # of them, whose statements are looked up: what was left out is like what was done each day
 OMITTED: Final = 4.0
 WANTED: Final = 3.0
+ADVICE: Final = 3.0
 SELF: Final = 2.0
 SAME: Final = 3.0
 REPLY: Final = 1.0
@@ -149,9 +152,10 @@ class _Signs:
         turn = self._turn_of(number)
         carried = self._carried(number) if not turn.question else frozenset[int]()
         worth = SELF * self._is_of_self(turn) + WANTED * self._tells_wanted(number, turn)
+        worth += ADVICE * self._is_advice(number, turn)
         worth += self._in_time(number, turn)
         if self._replies(number):
-            worth += REPLY + SAME * self._replies_to_the_same(number)
+            worth += REPLY * bool(carried) + SAME * self._replies_to_the_same(number)
         if self._asked[number] or carried:
             worth += VALUE * self._tells_value(turn) * (1 + bool(carried))
         if carried:
@@ -165,8 +169,13 @@ class _Signs:
                 yield other
 
     def _carried(self, number: int) -> frozenset[int]:
-        """Return the words of the question that the turns right before one mention, and it does not."""
-        return frozenset[int]().union(*(self._asked[other] for other in self._before(number))) - self._asked[number]
+        """Return the words of the question that a turn leaves to those right before it.
+
+        It may leave them to its own speaker's turns and, where it replies to a question, to any.
+        """
+        speaker, replies = self._about[number][1], self._replies(number)
+        before = (other for other in self._before(number) if replies or self._about[other][1] == speaker)
+        return frozenset[int]().union(*(self._asked[other] for other in before)) - self._asked[number]
 
     def _goes_on(self, number: int, turn: TurnRecorded) -> bool:
         """Return whether a turn says with a pronoun what is asked of what its speaker named right before."""
@@ -190,6 +199,12 @@ class _Signs:
         if not question.asker or not asks_self(question.text) or not is_own(question, turn):
             return False
         return _says_of_self(turn.text, question.words)
+
+    def _is_advice(self, number: int, turn: TurnRecorded) -> bool:
+        """Return whether an assistant says something about what is asked, where the question is what it said."""
+        if turn.role != "assistant" or turn.question or not asks_assistant(self._question.text):
+            return False
+        return any(self._asked[other] for other in (number, *self._before(number)))
 
     def _tells_wanted(self, number: int, turn: TurnRecorded) -> bool:
         """Return whether a turn tells the kind of thing that is asked for, where the talk is about it."""

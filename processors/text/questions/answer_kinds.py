@@ -74,6 +74,7 @@ _ASKS_PAST: Final = Signs("asks-past")
 _ASKS_ACCOUNT: Final = Signs("asks-account")
 _ASKS_OMITTED: Final = Signs("asks-omitted")
 _ASKS_SELF: Final = Signs("asks-self")
+_ASKS_ASSISTANT: Final = Signs("asks-assistant")
 _ASKS_FATE: Final = Signs("asks-fate")
 _ASKS_PRESENT: Final = Signs("asks-present")
 _TELLS_CHANGE: Final = Signs("tells-change")
@@ -182,6 +183,11 @@ def hints_change(text: str) -> bool:
 def tells_past(text: str) -> bool:
     """Return whether a turn says how things once were: we used to, 以前, 原来."""
     return _TELLS_PAST.search(text) is not None
+
+
+def asks_assistant(text: str) -> bool:
+    """Return whether a question asks what the assistant said: what did you suggest, 你推荐."""
+    return _ASKS_ASSISTANT.search(text) is not None
 
 
 def asks_fate(text: str) -> bool:
