@@ -31,7 +31,7 @@ from processors.text.language import Language, Word, clean
 from processors.text.separable_verbs import rejoined
 from state.events.extraction_types import Concept, TimeSpan
 
-RULES: Final = 19  # number of our own rules and word lists: raise it with every change that can change a result
+RULES: Final = 20  # number of our own rules and word lists: raise it with every change that can change a result
 READ_WORDS: Final = 2000  # words of one text that are scored
 _WORD_LIST: Final = "yake/core/StopwordsList/stopwords_en.txt"
 _PACKAGES: Final = ("yake", "rjieba", "simplemma", "opencc", "stopwordsiso")
