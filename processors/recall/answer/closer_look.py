@@ -21,7 +21,7 @@ weights are the best found for the first turn of an answer on all development da
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -33,6 +33,7 @@ from processors.text import tables
 from processors.text.language import Language
 from processors.text.questions.answer_kinds import (
     ask_alike,
+    asks_account,
     asks_assistant,
     asks_cause,
     asks_fate,
@@ -105,6 +106,26 @@ class AskedQuestion:
         return asks_past(self.text)
 
     @cached_property
+    def is_of_self(self) -> bool:
+        """Return whether the question asks what its asker does."""
+        return bool(self.asker) and asks_self(self.text)
+
+    @cached_property
+    def is_of_advice(self) -> bool:
+        """Return whether the question asks what the assistant said."""
+        return asks_assistant(self.text)
+
+    @cached_property
+    def is_of_cause(self) -> bool:
+        """Return whether the question asks for a reason."""
+        return asks_cause(self.text)
+
+    @cached_property
+    def is_account(self) -> bool:
+        """Return whether the question asks for an account, which no single turn gives."""
+        return asks_account(self.text)
+
+    @cached_property
     def is_present(self) -> bool:
         """Return whether the question asks how things stand."""
         return asks_present(self.text) and not self.terms.past
@@ -123,15 +144,21 @@ def closer_look(
 
     scores  of all turns that were found
     """
-    omitting = asks_omitted(question.text)
-    omitted = {number: OMITTED for number in best[:LOOKED_UP] if omitting and _omits(question, number)}
-    now = {number: scores[number] + omitted.get(number, 0.0) for number in best}
-    read = sorted(best, key=lambda number: -now[number])[:READ]
+    omitted = _omitted(question, best)
+    now = {number: scores[number] + omitted.get(number, 0.0) for number in (*best[:READ], *omitted)}
+    read = sorted(now, key=lambda number: -now[number])[:READ] if omitted else best[:READ]
     signs = _Signs(question, read, turn_of)
     order = sorted(read, key=lambda number: (-now[number] - signs.worth(number), -number))
     dealt = zip(order, sorted((now[number] for number in read), reverse=True), strict=True)
     added = omitted | {number: score - scores[number] for number, score in dealt}
     return {number: worth for number, worth in added.items() if worth}
+
+
+def _omitted(question: AskedQuestion, best: Sequence[int]) -> dict[int, float]:
+    """Return what turns are worth that say that what is asked for was left out."""
+    if not asks_omitted(question.text):
+        return {}
+    return {number: OMITTED for number in best[:LOOKED_UP] if _omits(question, number)}
 
 
 class _Signs:
@@ -145,37 +172,66 @@ class _Signs:
         columns = (view.of_turns(name, near).tolist() for name in ("session", "speaker", "question"))
         self._about = dict(zip(self._near, zip(*columns, strict=True), strict=True))
         self._asked = asked_in(question, self._near)
-        self._spoken_of = _spoken_of(question, self._near)
+
+    @cached_property
+    def _spoken_of(self) -> frozenset[int]:
+        """Return the turns that speak of what is asked, or are by whom else the question names."""
+        return _spoken_of(self._question, self._near)
 
     def worth(self, number: int) -> float:
         """Add up what the signs of a turn are worth."""
-        turn = self._turn_of(number)
-        carried = self._carried(number) if not turn.question else frozenset[int]()
-        worth = SELF * self._is_of_self(turn) + WANTED * self._tells_wanted(number, turn)
-        worth += ADVICE * self._is_advice(number, turn)
-        worth += self._in_time(number, turn)
-        if self._replies(number):
-            worth += REPLY * bool(carried) + SAME * self._replies_to_the_same(number)
-        if self._asked[number] or carried:
-            worth += VALUE * self._tells_value(turn) * (1 + bool(carried))
+        turn, question = self._turn_of(number), self._question
+        worth = SELF if question.is_of_self and self._is_of_self(turn) else 0.0
+        if turn.question:
+            return worth
+        if question.kinds or question.is_past:
+            worth += WANTED * self._tells_wanted(number, turn)
+        if question.is_of_advice:
+            worth += ADVICE * self._is_advice(number, turn)
+        return worth if question.is_account else worth + self._part(number, turn)
+
+    def _part(self, number: int, turn: TurnRecorded) -> float:
+        """Add up what the part is worth that a turn plays in its talk."""
+        before, own = self._before(number), self._asked[number]
+        replies = self._replies(number, before)
+        carried = self._carried(number, before, replies=replies)
+        worth = self._in_time(number, turn) if own else 0.0
+        if replies:
+            worth += REPLY * bool(carried) + SAME * self._replies_to_the_same(number, before)
+        if (own or carried) and self._tells_value(turn):
+            worth += VALUE * (1 + bool(carried))
         if carried:
             worth += PRONOUN * bool(_GOES_ON.search(turn.text, 0, _EARLY)) + GOES_ON * self._goes_on(number, turn)
         return worth
 
-    def _before(self, number: int, most: int = _BACK) -> Iterator[int]:
-        """Yield the turns right before one in its session."""
-        for other in range(number - 1, number - 1 - most, -1):
-            if other in self._about and self._about[other][0] == self._about[number][0]:
-                yield other
+    def _before(self, number: int, most: int = _BACK) -> list[int]:
+        """List the turns right before one in its session, the last first."""
+        session, about = self._about[number][0], self._about
+        places = range(number - 1, max(-1, number - 1 - most), -1)
+        return [other for other in places if about[other][0] == session]
 
-    def _carried(self, number: int) -> frozenset[int]:
+    def _replies(self, number: int, before: Sequence[int]) -> bool:
+        """Return whether a turn replies to another's question, in a talk about what is asked."""
+        if not before or before[0] != number - 1:
+            return False
+        _, asker, asks = self._about[before[0]]
+        return bool(asks) and asker != self._about[number][1] and any(self._asked[other] for other in before)
+
+    def _carried(self, number: int, before: Sequence[int], *, replies: bool) -> frozenset[int]:
         """Return the words of the question that a turn leaves to those right before it.
 
         It may leave them to its own speaker's turns and, where it replies to a question, to any.
         """
-        speaker, replies = self._about[number][1], self._replies(number)
-        before = (other for other in self._before(number) if replies or self._about[other][1] == speaker)
-        return frozenset[int]().union(*(self._asked[other] for other in before)) - self._asked[number]
+        speaker = self._about[number][1]
+        left = [self._asked[other] for other in before if replies or self._about[other][1] == speaker]
+        return frozenset[int]().union(*left) - self._asked[number]
+
+    def _replies_to_the_same(self, number: int, before: Sequence[int]) -> bool:
+        """Return whether a reply is to a turn that asks what the question asks, and nothing right before tells it."""
+        if not ask_alike(self._question.text, self._turn_of(number - 1).text):
+            return False
+        turns = (self._turn_of(other) for other in before if self._asked[other])
+        return not any(self._tells_value(turn) for turn in turns if not turn.question)
 
     def _goes_on(self, number: int, turn: TurnRecorded) -> bool:
         """Return whether a turn says with a pronoun what is asked of what its speaker named right before."""
@@ -195,22 +251,15 @@ class _Signs:
 
     def _is_of_self(self, turn: TurnRecorded) -> bool:
         """Return whether the asker says of themselves what they ask."""
-        question = self._question
-        if not question.asker or not asks_self(question.text) or not is_own(question, turn):
-            return False
-        return _says_of_self(turn.text, question.words)
+        return is_own(self._question, turn) and _says_of_self(turn.text, self._question.words)
 
     def _is_advice(self, number: int, turn: TurnRecorded) -> bool:
         """Return whether an assistant says something about what is asked, where the question is what it said."""
-        if turn.role != "assistant" or turn.question or not asks_assistant(self._question.text):
-            return False
-        return any(self._asked[other] for other in (number, *self._before(number)))
+        return turn.role == "assistant" and any(self._asked[other] for other in (number, *self._before(number)))
 
     def _tells_wanted(self, number: int, turn: TurnRecorded) -> bool:
         """Return whether a turn tells the kind of thing that is asked for, where the talk is about it."""
         question = self._question
-        if turn.question or not (question.kinds or question.is_past):
-            return False
         if not any(other in self._spoken_of for other in (number, *self._before(number, most=2))):
             return False
         return tells_wanted(turn.text, question.kinds) or (question.is_past and tells_past(turn.text))
@@ -218,38 +267,21 @@ class _Signs:
     def _tells_value(self, turn: TurnRecorded) -> bool:
         """Return whether a turn tells a time, a number, a name or a reason, as it is asked for."""
         asked = self._question
-        if turn.question:
-            return False
         if any(each.id in asked.terms.wants for each in turn.concepts) or tells_wanted(turn.text, asked.kinds):
             return True
-        return asks_cause(asked.text) and tells_cause(turn.text)
-
-    def _replies(self, number: int) -> bool:
-        """Return whether a turn replies to another's question about what is asked."""
-        before = number - 1
-        session, speaker, asks = self._about[number]
-        if asks or self._about.get(before, (None, speaker, 0))[:2] == (session, speaker):
-            return False
-        is_asked = before in self._about and self._about[before][0] == session and self._about[before][2]
-        return bool(is_asked) and any(self._asked[other] for other in self._before(number))
-
-    def _replies_to_the_same(self, number: int) -> bool:
-        """Return whether a reply is to a turn that asks what the question asks, and nothing right before tells it."""
-        if not ask_alike(self._question.text, self._turn_of(number - 1).text):
-            return False
-        about = (other for other in self._before(number) if self._asked[other])
-        return not any(self._tells_value(self._turn_of(other)) for other in about)
+        return asked.is_of_cause and tells_cause(turn.text)
 
     def _in_time(self, number: int, turn: TurnRecorded) -> float:
         """Weigh whether a turn is the newest about what is asked and tells a change, or the oldest for the past."""
         question, own = self._question, self._asked[number]
-        if turn.question or not own:
+        is_new = question.is_present and hints_change(turn.text)
+        if not is_new and not question.is_past:
             return 0.0
         others = [other for other in self._read if other != number and not self._about[other][2]]
         times = [self._turn_of(other).at for other in others if self._asked[other] & own]
-        if times and question.is_present and max(times) < turn.at and hints_change(turn.text):
+        if is_new and times and max(times) < turn.at:
             return CHANGE
-        return FIRST if times and question.is_past and min(times) > turn.at else 0.0
+        return FIRST if question.is_past and times and min(times) > turn.at else 0.0
 
 
 def _spoken_of(question: AskedQuestion, turns: Sequence[int]) -> frozenset[int]:
@@ -266,11 +298,11 @@ def _spoken_of(question: AskedQuestion, turns: Sequence[int]) -> frozenset[int]:
 def asked_in(question: AskedQuestion, numbers: Sequence[int]) -> dict[int, frozenset[int]]:
     """Map some turns to the words of the question that each mentions."""
     of, concepts, _ = question.view.concepts_of_turns(np.array(numbers, np.int64))
-    found, words = dict[int, set[int]](), set(question.terms.words.tolist())
-    for place, concept in zip(of.tolist(), concepts.tolist(), strict=True):
-        if concept in words:
-            found.setdefault(numbers[place], set()).add(concept)
-    return {number: frozenset(found.get(number, ())) for number in numbers}
+    words = np.isin(concepts, question.terms.words)
+    found = dict.fromkeys(numbers, frozenset[int]())
+    for place, concept in zip(of[words].tolist(), concepts[words].tolist(), strict=True):
+        found[numbers[place]] |= {concept}
+    return found
 
 
 def tells_omission(question: AskedQuestion, numbers: Sequence[int]) -> bool:

@@ -190,9 +190,12 @@ def _read_again(question: PreparedQuery, recalled: RecallResult, turns: TurnRead
 
 def _raised(question: PreparedQuery, recalled: RecallResult, added: Mapping[int, float]) -> RecallResult:
     """Add log-odds to the scores of turns, or raise scores that are none by as much, and order the turns again."""
+    has_odds = question.has_odds
     raised = [
-        each._replace(score=each.score + worth if question.has_odds else each.score * (1 + worth / ODDS))
-        for each, worth in ((each, added.get(each.number, 0.0)) for each in recalled.passages)
+        each._replace(score=each.score + worth if has_odds else each.score * (1 + worth / ODDS))
+        if (worth := added.get(each.number))
+        else each
+        for each in recalled.passages
     ]
     return replace(recalled, passages=tuple(sorted(raised, key=lambda each: -each.score)))
 
