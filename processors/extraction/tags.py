@@ -99,6 +99,10 @@ _STATED: Final = tuple(
 _ASKS: Final = tables.lazy(
     r"[?？](?![\w=&%/.])|[?？](?=[^\x00-\x7f])|吗(?=[\s,。.!~…)”]|$)|(?<![着没])呢(?=[\s,。.~…)”]|$)"
     r"|(?:什么|谁|哪[里儿个些天位]|多少|几[个天次岁点]|怎么[样办]|怎样|为什么|多久|何时|咋[样办]|干嘛)[。.~]*$"
+    # A last clause with an interrogative that neither denies nor means any: 要喷多久呀, 密码谁知道.
+    r"|(?:^|[,，。!！;；~…\s])(?![^,，。!！;；~…\s]*(?:[都也没就]|不[管论知晓]|无论|随便|忘|什么的|啥的|万一|看看|怎么[这那]么|多少[有会能]))"
+    r"[^,，。!！;；~…\s]{0,12}(?:谁|什么|啥|多少|(?<![十好了])几[个天次岁点块号楼张本]|哪(?!怕|儿啊|里啊|知)|怎么|咋|多[久大长远高重])"
+    r"[^,，。!！;；~…\s]{0,6}[。.~]*$|[^,，。!！;；~…\s]了没(?:有)?[呀啊]?[。.~]*$"
 )
 _ASKS_FIRST: Final = tables.lazy(
     r"""(?:and\ |so\ |but\ |well,?\ |ok(?:ay)?,?\ )?
@@ -107,6 +111,7 @@ _ASKS_FIRST: Final = tables.lazy(
       | (?:how\ (?:many|much|long|often|old|far|come)|what\ (?:time|kind|sort|type|about)|why\ not|which|whose)\b
       | (?:do|does|did|is|are|was|were|can|could|will|would|should|have|has|had)\ (?:i|you|he|she|it|we|they|there)\b
       ) [^!]*$
+    | (?:why|when|where|who|how\ so|since\ when|which\ ones?|what\ (?:size|colou?r|day|date|brand|number|name))[ .!~…]*$
     | (?:谁|什么|哪|怎么|怎样|为什么|为啥|几|多少|多久|何时|是不是|有没有|能不能) [^。!]*$
     """,
     re.IGNORECASE | re.VERBOSE,

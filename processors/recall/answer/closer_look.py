@@ -2,7 +2,7 @@
 
     sign       what the turn does                                                                        log-odds
     omitted    says that what is asked for was left out: "didn't make it to pilates"                     4
-    wanted     tells the kind of thing that a Chinese question wants: 丁老师搬到六楼了 for 在哪个办公室   3
+    wanted     tells the kind of thing that is asked for: a price, a colour, a place (values.py, wanted.py)  3
     goes on    says with a pronoun what is asked of what its speaker named right before: "it got stuck"  3
     advice     is the assistant's, where the question is what it said: "What did you suggest?"           3
     self       says it of the asker: "I never learned to drive" for "Can I drive?"                       2
@@ -45,6 +45,7 @@ from processors.text.questions.answer_kinds import (
     tells_cause,
     tells_past,
 )
+from processors.text.questions.values import asked_values, may_tell_value
 from processors.text.questions.wanted import tells_wanted, wanted
 from processors.text.scripts import HAN
 from processors.text.statements import SKIPS, holds_form
@@ -99,6 +100,11 @@ class AskedQuestion:
     def kinds(self) -> frozenset[str]:
         """Return the kinds of things that are asked for: a place, a price."""
         return wanted(self.text)
+
+    @cached_property
+    def values(self) -> frozenset[str]:
+        """Return the kinds of values that are asked for: a price, a colour."""
+        return asked_values(self.text)
 
     @cached_property
     def is_past(self) -> bool:
@@ -184,7 +190,7 @@ class _Signs:
         worth = SELF if question.is_of_self and self._is_of_self(turn) else 0.0
         if turn.question:
             return worth
-        if question.kinds or question.is_past:
+        if question.kinds or question.values or question.is_past:
             worth += WANTED * self._tells_wanted(number, turn)
         if question.is_of_advice:
             worth += ADVICE * self._is_advice(number, turn)
@@ -262,7 +268,9 @@ class _Signs:
         question = self._question
         if not any(other in self._spoken_of for other in (number, *self._before(number, most=2))):
             return False
-        return tells_wanted(turn.text, question.kinds) or (question.is_past and tells_past(turn.text))
+        if tells_wanted(turn.text, question.kinds) or may_tell_value(turn.text, question.values):
+            return True
+        return question.is_past and tells_past(turn.text)
 
     def _tells_value(self, turn: TurnRecorded) -> bool:
         """Return whether a turn tells a time, a number, a name or a reason, as it is asked for."""
