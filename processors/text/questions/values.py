@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from processors.text import tables
@@ -44,6 +45,7 @@ _FORM: Final = _patterns("form")
 _TELLS: Final = _patterns("tells")
 
 
+@lru_cache(maxsize=64)  # an answer asks several times
 def asked_values(question: str) -> frozenset[str]:
     """Return the kinds of values that a question asks for; none if it asks for several things."""
     plain = simplified(clean(question))
