@@ -1,21 +1,21 @@
 """Read the best turns again for what their words alone do not show, and put them in order by it.
 
-    sign       what the turn does                                                                        log-odds
-    omitted    says that what is asked for was left out: "didn't make it to pilates"                     4
-    wanted     tells the kind of thing that is asked for: a price, a colour, a place (values.py, wanted.py)  3
-    goes on    says with a pronoun what is asked of what its speaker named right before: "it got stuck"  3
-    advice     is the assistant's, where the question is what it said: "What did you suggest?"           3
-    self       says it of the asker: "I never learned to drive" for "Can I drive?"                       2
-    same       replies to another who asks the same of what is asked: "nobody sailed" after "why?"        3
-    reply      replies to another who asks about what is asked: "a kayak" after "what for?"              1
-    change     is the newest about what is asked, and hints at a change: "going up to 100"               1
-    first      is the oldest about what is asked, where the question asks how things were                1
-    value      tells a time, a number, a name or a reason, as it is asked for                            0.5
-    its value  tells one of what the turns right before it name                                          0.5
-    pronoun    has a pronoun, and the turns right before it name what is asked                           0.5
+    sign       what the turn does                                                                             log-odds
+    omitted    says that what is asked for was left out: "didn't make it to pilates"                          4
+    wanted     tells the kind of thing that is asked for: a price, a colour, a place                          3
+    goes on    says with a pronoun what is asked of what its speaker named right before: "it got stuck"       3
+    advice     is the assistant's, where the question is what it said: "What did you suggest?"                3
+    same       replies to another who asks the same of what is asked: "no one used it" after "why?"           3
+    self       says it of the asker: "I never learned to drive" for "Can I drive?"                            2
+    reply      replies to another who asks about what is asked: "a kayak" after "what for?"                   1
+    change     is the newest about what is asked, and hints at a change: "going up to 100"                    1
+    first      is the oldest about what is asked, where the question asks how things were                     1
+    value      tells a time, a number, a name or a reason, as it is asked for                                 0.5
+    its value  tells one of what the turns right before it name                                               0.5
+    pronoun    has a pronoun, and the turns right before it name what is asked                                0.5
 
-The turns keep their scores as a set, because a context shows what is near the best; only `omitted` adds to one.  The
-weights are the best found for the first turn of an answer on all development data; most turns have no sign.
+The turns deal out the scores that they have among themselves, because a context shows what is near the best; only
+`omitted` adds to one.  The weights are the best found for the first turn of an answer on the development data.
 """
 
 from __future__ import annotations
