@@ -35,7 +35,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
 TURNS = len(CONVERSATION.read_bytes().splitlines())
 LIFE = len(CONVERSATION.with_name("life.jsonl").read_bytes().splitlines())
 GRAPH = "demo"
-DEMO_DIGEST = "f6ee8a829a380b06a38aeef0b1ed957929f141f40ad91b669236c65c24ff9df7"
+DEMO_DIGEST = "1c7d0ef2fa895a28490d2ed84eff7db9986473df9679682b0e77fc17f3790708"
 FEBRUARY, MARCH_NOON = 1_738_368_000_000, 1_740_830_400_000  # 2025-02-01, 2025-03-01T12:00
 
 
@@ -202,7 +202,7 @@ def test_a_query_can_be_narrowed(memory: Path, options: list[str], passes: Calla
     assert len(narrowed) < len(whole)
     assert all(map(passes, narrowed))
     if "--concept" not in options:
-        likely = {"likelihood": 0, "in_context": None}  # which depend on all that a query lets through
+        likely = {"likelihood": 0, "in_context": None, "score": 0}  # which depend on all that a query lets through
         assert [each | likely for each in narrowed] == [each | likely for each in whole if passes(each)]
 
 
