@@ -279,7 +279,7 @@ class Cluster:
             self.stop(missing)
             raise
 
-    def stop(self, nodes: list[Node]) -> None:
+    def stop(self, nodes: list[Node], seconds: float = STOP_SECONDS) -> None:
         """SIGTERM to all at once (one alone would wait for the others' quorum), SIGKILL to those that take too long."""
 
         def all_gone() -> bool:
@@ -290,7 +290,7 @@ class Cluster:
                 if node.runs():
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(node.pid, sign)
-            if until(all_gone, STOP_SECONDS):
+            if until(all_gone, seconds):
                 return
             say(f"some brokers of {self.name!r} outlived {sign.name}")
         raise RefusedError(f"could not end {self.name!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 import uuid
@@ -48,6 +49,12 @@ NO_KAFKA = (
 # CPU seconds of a test's process, threads included and other processes not. A busy machine adds up to a half, because
 # caches are shared, and threads that wait for each other spin longer. The budgets have room for that.
 IN_THE_GATE, ELSEWHERE = 16, 90  # what is marked slow, and the gate leaves out, and whatever tries all its examples
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector off what is collected: it would look through it all again and again, to no end."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

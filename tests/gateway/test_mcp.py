@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,7 +18,7 @@ from emgas import MemoryClient
 from gateway.auth.keys import Caller, Keys
 from gateway.auth.new_keys import digest
 from gateway.doors.mcp_tools import mcp_server
-from tests.support.cli import environment
+from tests.support.cli import COMMAND, environment
 from tests.support.clocks import PATIENCE
 from tests.support.served import serving
 
@@ -282,8 +281,8 @@ async def test_a_program_that_cannot_ask_gets_a_list_and_confirms_its_number(mod
 
 
 async def test_a_child_over_stdio_keeps_a_memory(tmp_path: Path) -> None:
-    arguments = ["-m", "streams.cli.main", "mcp", "--graph", "ada"]
-    child = StdioServerParameters(command=sys.executable, args=arguments, env=environment(tmp_path, partitions="2"))
+    program, *arguments = (*COMMAND, "mcp", "--graph", "ada")
+    child = StdioServerParameters(command=program, args=arguments, env=environment(tmp_path, partitions="2"))
     for status in ("accepted", "duplicate"):  # two lives of the server, one memory
         async with Client(child) as client:
             assert (await call(client, "remember", **ARGUMENTS))["status"] == status
@@ -292,9 +291,8 @@ async def test_a_child_over_stdio_keeps_a_memory(tmp_path: Path) -> None:
 
 async def test_a_child_whose_memory_cannot_be_opened_says_why(tmp_path: Path) -> None:
     async with MemoryClient(f"embedded:{tmp_path}", timeout=PATIENCE):
-        child = StdioServerParameters(
-            command=sys.executable, args=["-m", "streams.cli.main", "mcp"], env=environment(tmp_path)
-        )
+        program, *arguments = (*COMMAND, "mcp")
+        child = StdioServerParameters(command=program, args=arguments, env=environment(tmp_path))
         async with Client(child) as client:
             reply = await call(client, "themes", graph="ada")
             assert "uses the data directory" in reply

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cli import ROOT, environment
+from tests.support.cli import COMMAND, ROOT, environment
 
 PAGES = (
     "README.md",
@@ -84,8 +84,11 @@ def script(page: str) -> Iterator[tuple[str, list[str]]]:
 def played(page: str, where: Path) -> list[list[str]]:
     """Run a page; return the lines that each command printed."""
     shutil.copytree(ROOT / "examples", where / "examples")
-    python = shlex.quote(sys.executable)
-    begin = ["set -euo pipefail", f'emgas() {{ {python} -m streams.cli.main "$@"; }}', f'python() {{ {python} "$@"; }}']
+    begin = [
+        "set -euo pipefail",
+        f'emgas() {{ {shlex.join(COMMAND)} "$@"; }}',
+        f'python() {{ {sys.executable} "$@"; }}',
+    ]
     steps = [f"echo @@@\n{command}" for command, _ in script(page)]
     env = environment(where / "data") | {"PYTHONPATH": str(ROOT), "COLUMNS": "90", "HOME": str(where)}
     env = {name: value for name, value in env.items() if not name.startswith("OPENAI_")}

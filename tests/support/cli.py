@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from streams.cli.main import app
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-COMMAND = (sys.executable, "-m", "streams.cli.main")
+COMMAND = (sys.executable, "-c", "from emgas_service.start import main; main()")  # what the installed `emgas` runs
 PATIENCE = 120.0  # seconds; only a hanging test ever waits that long
 
 
