@@ -69,6 +69,7 @@ def node_pid(name: str) -> int:
 
 
 @pytest.mark.kafka
+@pytest.mark.slow
 def test_a_broker_is_started_once_comes_back_after_a_kill_and_is_gone_after_stop(own_cluster: str) -> None:
     address = started("--name", own_cluster)
     assert re.fullmatch(r"127\.0\.0\.1:\d+", address)
@@ -86,6 +87,7 @@ def test_a_broker_is_started_once_comes_back_after_a_kill_and_is_gone_after_stop
 
 
 @pytest.mark.kafka
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_not_taken_twice(own_cluster: str) -> None:
     address = started("--name", own_cluster)
     port = address.rpartition(":")[2]
@@ -95,6 +97,7 @@ def test_a_port_that_is_taken_is_not_taken_twice(own_cluster: str) -> None:
 
 
 @pytest.mark.kafka
+@pytest.mark.slow
 def test_a_stopped_cluster_does_not_pass_another_on_its_port_for_itself(own_cluster: str) -> None:
     port = started("--name", own_cluster).rpartition(":")[2]
     kafka("stop", "--name", own_cluster)

@@ -18,6 +18,8 @@ import yaml
 from scripts import releasing
 from tests.deploy.wheels import ROOT, Environment
 
+pytestmark = pytest.mark.slow
+
 # What the documents of both formats require (MCPB manifest 0.4; MCP registry 2025-12-11), as far as we use it.
 MANIFEST = {
     "type": "object",

@@ -14,6 +14,8 @@ from hatch_build import LAYERS, UnmovableError, moved
 from tests.deploy.wheels import ROOT, Environment, built
 from tests.support.browser import required
 
+pytestmark = pytest.mark.slow
+
 PAGE = ROOT / "gateway" / "static" / "index.html"
 DECOYS = (*LAYERS, "bench", "tests", "scripts")
 TURN = {"id": "t1", "graph": "ada", "speaker": "Ada", "text": "The vet prescribed ear drops.", "at": 1_683_554_160_000}
@@ -112,7 +114,6 @@ def test_the_client_has_a_wheel_of_its_own_with_its_package_alone(tmp_path: Path
     assert not [name for name in results if name.endswith("pyproject.toml")]
 
 
-@pytest.mark.slow
 def test_turns_are_published_asked_and_rebuilt_beside_a_program_with_the_same_names(
     installed: Environment, project: Path
 ) -> None:

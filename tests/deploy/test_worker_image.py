@@ -17,6 +17,8 @@ import pytest
 
 from tests.deploy.wheels import ROOT, Environment, built
 
+pytestmark = pytest.mark.slow
+
 TEXT = re.sub(r"^#.*\n", "", (ROOT / "Dockerfile").read_text(encoding="utf-8"), flags=re.MULTILINE)
 # (instruction, arguments), continued lines joined, of both stages
 EVERY = re.findall(r"^([A-Z]+) (.+)$", TEXT.replace("\\\n", " "), re.MULTILINE)
@@ -64,7 +66,6 @@ def installed(image: Path, tmp_path_factory: pytest.TempPathFactory) -> Environm
     return Environment(folder / "venv", built(image, folder / "wheel"))
 
 
-@pytest.mark.slow
 def test_what_is_copied_can_be_installed_and_remembers_and_answers(installed: Environment, tmp_path: Path) -> None:
     run = installed.run("emgas", "demo", "--json", cwd=tmp_path)
     assert run.returncode == 0, run.stderr

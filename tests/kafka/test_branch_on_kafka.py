@@ -18,7 +18,7 @@ from streams.transport.kafka.admin import KafkaTopics
 from tests.support.pipeline import Pipeline, settings_for
 from tests.support.transports import kafka_transport
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 
 async def test_an_unfinished_branch_does_not_open_until_the_same_command_finishes_it(

@@ -32,7 +32,7 @@ from tests.support.pipeline import Pipeline, a_turn, settings_for
 from tests.support.transports import kafka_transport
 from tests.support.workers import until, worker
 
-pytestmark = [pytest.mark.kafka, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.kafka, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
 
 PATIENCE = 120.0  # seconds; a broker looks for what is to be compacted every 15

@@ -19,7 +19,7 @@ from tests.support.clocks import PATIENCE, eventually, now
 from tests.support.pipeline import Pipeline, only, settings_for
 from tests.support.transports import kafka_transport
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 PARTITIONS = 8
 REPLY_PARTITION = 3
 

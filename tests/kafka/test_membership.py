@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.workers import PARTITIONS, Worker, lives, topics, until, worker
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 
 def rebalances(each: Worker) -> int:

@@ -16,7 +16,7 @@ from tests.support.clocks import PATIENCE
 from tests.support.pipeline import Pipeline
 from tests.support.served import serving
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 MOST = 20
 LIVES = 3  # of the worker; in each, as many turns are sent as the quota allows in all
 

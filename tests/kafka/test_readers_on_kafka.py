@@ -27,7 +27,7 @@ from tests.support.pipeline import Pipeline, settings_for
 from tests.support.transports import kafka_transport
 from tests.support.workers import PARTITIONS, PATIENCE, Worker, lives, mismatches, topics, until, verify, worker
 
-pytestmark = [pytest.mark.kafka, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.kafka, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
 GRAPHS = [f"graph-{number}" for number in range(12)]
 TURNS = [

@@ -22,7 +22,7 @@ from streams.transport import select
 from tests.support.cli import COMMAND, ROOT, environment
 from tests.support.pipeline import two_memories
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 GRAPHS = int(os.environ.get("EMGAS_TEST_GRAPHS", "24"))
 TURNS = 4  # of each graph beforehand
 TALKERS = 3  # graphs that are written to and asked meanwhile

@@ -20,7 +20,7 @@ from tests.support.clocks import now
 from tests.support.pipeline import Pipeline, a_turn, settings_for
 from tests.support.transports import kafka_transport, sqlite_transport
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 GRAPHS = ("ada", "bob", "cyd", "dan")
 NOW = now()

@@ -23,7 +23,7 @@ from tests.support.clocks import PATIENCE
 from tests.support.pipeline import settings_for
 from tests.support.secured import SecuredKafka, can_start, secured_kafka
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 PREFIX = "guarded"
 WRONG = "not-the-secret-of-anybody"

@@ -17,7 +17,7 @@ from tests.support.cli import emgas
 from tests.support.pipeline import Pipeline, settings_for
 from tests.support.transports import kafka_transport
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 
 async def test_live_workers_write_snapshots_and_a_new_worker_starts_from_them(

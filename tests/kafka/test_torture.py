@@ -11,7 +11,7 @@ import pytest
 
 from bench.torture.moving_faults import GRAPHS
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 # Between them they give every command that it has.

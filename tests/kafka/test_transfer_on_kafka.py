@@ -12,7 +12,7 @@ from emgas.errors import QueryFailedError
 from tests.support.cli import emgas
 from tests.support.pipeline import two_memories
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 TURNS = 40
 AGAIN_SECONDS = 0.02  # between two tries to send a turn while the last events are copied
 

@@ -16,7 +16,7 @@ from tests.support.clocks import now
 from tests.support.transports import kafka_transport
 from tests.support.workers import PARTITIONS, PATIENCE, lives, mismatches, topics, until, verify, worker
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 
 async def group_state(settings: WorkerSettings) -> str:

@@ -79,6 +79,7 @@ async def test_nothing_is_lost_or_doubled_when_a_worker_is_killed_and_comes_back
             await lives(memory)
 
 
+@pytest.mark.slow
 async def test_many_windows_of_each_kind_close_once_though_workers_are_killed_inside_them(
     kafka_address: str, prefix: str, tmp_path: Path
 ) -> None:

@@ -21,6 +21,8 @@ from gateway.auth.new_keys import digest
 from tests.support.browser import Visit, build_page, launched, served_demo, served_empty
 from tests.support.cli import ROOT
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "What did Dr. Okafor prescribe for Biscuit's ear?"
 PASSAGES = {"text": QUESTION, "explain": True, "top_concepts": 80, "top_passages": 12}
 LIFE = ROOT / "streams/cli/memory/demo_data/life.jsonl"

@@ -23,6 +23,7 @@ WITH_EVERYTHING = {
 }
 
 
+@pytest.mark.slow
 def test_a_memory_that_dies_at_every_step_loses_nothing_doubles_nothing_and_lives_again() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bench.service.failpoints", "--ordinals", "2", "--json"],

@@ -86,6 +86,7 @@ def one_more(graph: str) -> bytes:
     return json.dumps(a_turn(graph, "one more", "The lantern hangs in the orchard.", at=TALK[-1].at)).encode()
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_inside_windows_closes_those_that_one_which_lived_closes(
     conversation: Path, tmp_path: Path
 ) -> None:

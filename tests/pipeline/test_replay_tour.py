@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.cli import ROOT, environment
 
 PAGE = ROOT / "docs" / "replay.md"
@@ -27,6 +29,7 @@ def script() -> str:
     return "\n".join(f"{command}\necho '=== {number}'" for number, (command, _) in enumerate(commands()))
 
 
+@pytest.mark.slow
 def test_every_command_of_the_tour_prints_what_the_page_says(tmp_path: Path) -> None:
     path = f"{Path(sys.executable).parent}:{environment(tmp_path)['PATH']}"
     shell = {**environment(tmp_path / "unused"), "PATH": path, "TMPDIR": str(tmp_path), "COLUMNS": "200"}
