@@ -26,9 +26,7 @@ PAGES = (
     "README.zh.md",
     "docs/README.md",
     "docs/tutorial.md",
-    "docs/zh/tutorial.md",
-    "docs/how-to.md",
-    "docs/faq.md",
+    *(pytest.param(page, marks=pytest.mark.slow) for page in ("docs/zh/tutorial.md", "docs/how-to.md", "docs/faq.md")),
 )
 BLOCK = re.compile(r"^```(sh|console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SETTINGS = re.compile(r"^(?:[A-Z_]+=\S* +)+")  # of one command, before it

@@ -124,6 +124,7 @@ def killed_at(where: str, memory: Path, other: Path, **settings: str) -> None:
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", [f"{MoveStep.VERIFY}:2", f"{MoveStep.FENCE}:3"])
 def test_a_move_that_is_cancelled_leaves_a_closed_copy_and_a_later_one_goes_on_with_it(
     tmp_path: Path, where: str
@@ -153,6 +154,7 @@ def test_what_was_erased_while_its_move_was_interrupted_is_erased_where_it_goes(
     assert (again["erased_before"], again["log"]["opens_now"]) == (True, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "where",
     [
