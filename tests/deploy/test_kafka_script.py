@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,6 +63,15 @@ def started(*arguments: str) -> str:
     return run.stdout.splitlines()[-1]
 
 
+def far_port() -> str:
+    """Return a free port above those that are tried first: meanwhile, no broker of another test takes it."""
+    for port in range(9400, 9500):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)):
+                return str(port)
+    raise AssertionError("every port from 9400 to 9499 is taken")
+
+
 def node_pid(name: str) -> int:
     results = re.search(r"node 1 .* pid (\d+)", kafka("status", "--name", name).stdout)
     assert results
@@ -99,7 +109,8 @@ def test_a_port_that_is_taken_is_not_taken_twice(own_cluster: str) -> None:
 @pytest.mark.kafka
 @pytest.mark.slow
 def test_a_stopped_cluster_does_not_pass_another_on_its_port_for_itself(own_cluster: str) -> None:
-    port = started("--name", own_cluster).rpartition(":")[2]
+    port = far_port()
+    started("--name", own_cluster, "--port", port)
     kafka("stop", "--name", own_cluster)
     other = f"{own_cluster}-b"
     try:
