@@ -134,8 +134,8 @@ TALKS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("talk", "question", "first"), TALKS.values(), ids=TALKS)
-def test_a_turn_may_answer_by_its_part_in_a_talk(talk: tuple[str, ...], question: str, first: str) -> None:
+def told(talk: tuple[str, ...]) -> Story:
+    """Tell turns of two sessions, with + between them."""
     story = Story()
     for number, turn in enumerate(talk):
         if turn == "+":
@@ -143,7 +143,47 @@ def test_a_turn_may_answer_by_its_part_in_a_talk(talk: tuple[str, ...], question
         else:
             speaker, text = turn.split(": ", 1)
             story.tell(str(number), text, speaker=speaker)
-    assert first in story.ask(question, asker="Ada", min_likelihood=0).passages[0].text
+    return story
+
+
+@pytest.mark.parametrize(("talk", "question", "first"), TALKS.values(), ids=TALKS)
+def test_a_turn_may_answer_by_its_part_in_a_talk(talk: tuple[str, ...], question: str, first: str) -> None:
+    assert first in told(talk).ask(question, asker="Ada", min_likelihood=0).passages[0].text
+
+
+TRIP = (
+    "Hal: Lisbon's booked, I fly out on Friday", "Yusuf: jealous, Lisbon is lovely", "Hal: I'll do Lisbon on foot",
+    "Yusuf: bring some tarts from Lisbon", "+",
+)  # fmt: skip
+TOOTH = (
+    "晓彤: 约上口腔医院了，周四两点拔智齿",
+    "阿凯: 祝你好运哈哈",
+    "晓彤: 拔智齿要请半天假",
+    "阿凯: 拔智齿不疼的",
+    "+",
+)
+LATER = {
+    "a plan that was called off": (
+        (*TRIP, "Hal: mum broke her hip, so I've called the whole thing off"),
+        "Is Hal's trip to Lisbon still on?", True,
+    ),
+    "what was moved": ((*TOOTH, "晓彤: 医生出差，给我挪到19号上午了"), "晓彤什么时候去拔智齿？", True),
+    "what another says of themselves": (
+        (*TOOTH, "老唐: 我的牙医出差，给我挪到19号上午了"), "晓彤什么时候去拔智齿？", False,
+    ),
+    "what hints at no change": ((*TOOTH, "晓彤: 绿萝19号上午要浇水"), "晓彤什么时候去拔智齿？", False),
+    "how it was before": ((*TOOTH, "晓彤: 医生出差，给我挪到19号上午了"), "晓彤原来约的什么时候拔智齿？", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("talk", "question", "is_shown"), LATER.values(), ids=LATER)
+def test_a_context_shows_what_its_speaker_said_later_and_may_be_a_change(
+    talk: tuple[str, ...], question: str, is_shown: bool
+) -> None:
+    context = told(talk).ask(question).context
+    *_, last = talk
+    assert "\n" + talk[0] in context
+    assert (last in context) == is_shown
 
 
 def test_a_son_is_no_daughter() -> None:

@@ -26,6 +26,7 @@ from emgas.messages.queries import NOTHING_ANSWERS, Query, RecalledPassage, Repl
 from emgas.times import wall_clock
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.steps import Steps
+from processors.recall.answer.closer_look import AskedQuestion
 from processors.recall.answer.explanation import explanations, explanations_of_mode
 from processors.recall.answer.prepared_query import (
     UNTRUSTED,
@@ -37,6 +38,7 @@ from processors.recall.answer.prepared_query import (
 from processors.recall.answer.provenance import describe_method
 from processors.recall.answer.relations import relation_text
 from processors.recall.answer.search import Matches, scores_of, search, terms_of
+from processors.recall.answer.told_changes import later_turns
 from processors.recall.answer.turn_facts import GraphChangedError, GraphMoment, read_turn_facts
 from processors.recall.context.context import ContextPacker, ContextPassage, PackedContext, is_short, most_lines
 from processors.recall.context.people_meant import names_of, people_meant
@@ -332,6 +334,9 @@ class _ReplyWriter:
         plain, breadth = self._question.has_odds, self._breadth
         even = EVEN if self._question.cosine is None else EVEN_BY_VECTORS
         shown = worth_showing(result, query.retriever, self._graph.settings.drop, even) if plain else result
+        if plain and self._matches.is_match and query.context_passages is None:
+            asked = AskedQuestion(query.text, self._options.asker, self._view, self._meant)
+            shown = [*shown, *later_turns(asked, result, shown, self._turns)]
         if breadth.beside and shown:
             shown = with_neighbours(self._view, shown, breadth.beside, Allowed(self._view, self._options.only))
         is_listed_order = query.context_passages is not None or not self._matches.is_match or not plain

@@ -1,16 +1,24 @@
 """Rank a turn that tells a change of what is asked before what it changes: "my GP retired" before "my GP is Dr Falk".
 
 Where it is known who asks, that person said both.  For a question about the past, it is the other way round.
+
+Most changes are told without a word of the question: "they bumped me to the 19th".  Such turns are not ranked before
+others, as too many of them would be wrong.  A context shows some of them, with their times, besides what answers, and
+leaves it to the reader.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from processors.recall.answer.closer_look import READ, AskedQuestion, TurnOf, asked_in, is_own
-from processors.text.questions.answer_kinds import asks_now, asks_present, tells_change
+from processors.recall.retrieval.recall import Ranked
+from processors.text.questions.answer_kinds import asks_now, asks_present, hints_change, tells_change
+from state.events.events import TurnRecorded
 
+LATER: Final = 2  # later turns that a context shows, at most
 AHEAD: Final = 0.01  # of a score: as good as equal, but first
 
 
@@ -26,6 +34,40 @@ def told_changes(
         after, first = (newer, older) if question.is_past else (older, newer)
         added[first] = max(added.get(first, 0.0), scores[after] + AHEAD - scores[first])
     return {number: worth for number, worth in added.items() if worth > 0}
+
+
+def later_turns(
+    question: AskedQuestion, passages: Sequence[Ranked], shown: Sequence[Ranked], turn_of: TurnOf
+) -> list[Ranked]:
+    """Choose turns that are not shown, and may tell how what is asked has changed since a shown turn told it.
+
+    Its speaker says them later, and they hint at a change.
+    """
+    if not _asks_how_things_stand(question):
+        return []
+    listed = [each.number for each in shown[:READ]]
+    asked = asked_in(question, listed) if listed else {}
+    first = dict[str | None, int]()  # when each speaker told of what is asked
+    for number in listed:
+        turn = turn_of(number)
+        if asked[number] and not turn.question:
+            first[turn.speaker] = min(turn.at, first.get(turn.speaker, turn.at))
+    others = (each for each in passages[:READ] if each.number not in {*listed})
+    later = (each for each in others if _may_tell_change(turn_of(each.number), first))
+    return list(islice(later, LATER))
+
+
+def _asks_how_things_stand(question: AskedQuestion) -> bool:
+    """Return whether a question asks how things stand now."""
+    if question.is_past or question.is_account:
+        return False
+    return asks_now(question.text) or (asks_present(question.text) and not question.terms.past)
+
+
+def _may_tell_change(turn: TurnRecorded, first: Mapping[str | None, int]) -> bool:
+    """Return whether a turn is later than what its speaker told of what is asked, and hints at a change."""
+    is_later = turn.at > first.get(turn.speaker, turn.at)
+    return is_later and not turn.question and hints_change(turn.text)
 
 
 def _changed(question: AskedQuestion, read: Sequence[int], turn_of: TurnOf) -> Iterator[tuple[int, int]]:
