@@ -85,7 +85,7 @@ def played(page: str, where: Path) -> list[list[str]]:
     begin = [
         "set -euo pipefail",
         f'emgas() {{ {shlex.join(COMMAND)} "$@"; }}',
-        f'python() {{ {sys.executable} "$@"; }}',
+        f'python() {{ {shlex.quote(sys.executable)} "$@"; }}',
     ]
     steps = [f"echo @@@\n{command}" for command, _ in script(page)]
     env = environment(where / "data") | {"PYTHONPATH": str(ROOT), "COLUMNS": "90", "HOME": str(where)}

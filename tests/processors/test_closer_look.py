@@ -134,7 +134,7 @@ TALKS = {
 }  # fmt: skip
 
 
-def told(talk: tuple[str, ...]) -> Story:
+def story_of(talk: tuple[str, ...]) -> Story:
     """Tell turns of two sessions, with + between them."""
     story = Story()
     for number, turn in enumerate(talk):
@@ -148,7 +148,7 @@ def told(talk: tuple[str, ...]) -> Story:
 
 @pytest.mark.parametrize(("talk", "question", "first"), TALKS.values(), ids=TALKS)
 def test_a_turn_may_answer_by_its_part_in_a_talk(talk: tuple[str, ...], question: str, first: str) -> None:
-    assert first in told(talk).ask(question, asker="Ada", min_likelihood=0).passages[0].text
+    assert first in story_of(talk).ask(question, asker="Ada", min_likelihood=0).passages[0].text
 
 
 TRIP = (
@@ -180,7 +180,7 @@ LATER = {
 def test_a_context_shows_what_its_speaker_said_later_and_may_be_a_change(
     talk: tuple[str, ...], question: str, is_shown: bool
 ) -> None:
-    context = told(talk).ask(question).context
+    context = story_of(talk).ask(question).context
     *_, last = talk
     assert "\n" + talk[0] in context
     assert (last in context) == is_shown
