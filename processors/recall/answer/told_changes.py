@@ -43,16 +43,16 @@ def later_turns(
 
     Its speaker says them later, and they hint at a change.
     """
-    if not _asks_how_things_stand(question):
-        return []
     listed = [each.number for each in shown[:READ]]
-    asked = asked_in(question, listed) if listed else {}
+    others = [each for each in passages[:READ] if each.number not in listed]
+    if not others or not listed or not _asks_how_things_stand(question):  # the cheapest first
+        return []
+    asked = asked_in(question, listed)
     first = dict[str | None, int]()  # when each speaker told of what is asked
     for number in listed:
         turn = turn_of(number)
         if asked[number] and not turn.question:
             first[turn.speaker] = min(turn.at, first.get(turn.speaker, turn.at))
-    others = (each for each in passages[:READ] if each.number not in {*listed})
     later = (each for each in others if _may_tell_change(turn_of(each.number), first))
     return list(islice(later, LATER))
 
